@@ -84,7 +84,7 @@ func (h *Handlers) boardPage(r *serve.Request, key *boardKey, q boards.PageQuery
 	cards := make([][]byte, len(page.Cards))
 	for i := range page.Cards {
 		c := &page.Cards[i]
-		if cards[i], err = h.launchCards.Append(nil, c, r.Seen.Members, page.AsOf, q.Sort == boards.SortNew); err != nil {
+		if cards[i], err = h.launchCards.Append(nil, c, r.Seen, page.AsOf, q.Sort == boards.SortNew); err != nil {
 			return nil, err
 		}
 	}

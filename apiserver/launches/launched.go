@@ -8,7 +8,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -37,10 +36,12 @@ func (h *Handlers) launchedToken(r *serve.Request) (*serve.Answer, error) {
 	at := t.Changed.Latest(l.card.On.Ranked) // how it stands is as of the ranking
 	out := contract.LaunchedToken{
 		LaunchBase: h.launchCards.Base(&l.card, max(at.At-l.CreatedAt, 0)), AsOf: wire.Timestamp(at.At), Stale: t.Stale, Blocks: contract.Blocks{},
-		ChainCandidates: l.candidates, Family: wire.Uncounted(),
-		Creator: l.creator(wire.CreatorHandle(r.Seen.Members, l.Chain, l.card.Launch)), Graduation: l.graduation(),
+		ChainCandidates: l.candidates,
+		Creator:         l.creator(wire.CreatorHandle(r.Seen.Members, l.Chain, l.card.Launch)), Graduation: l.graduation(),
 	}
-	h.noteMembers(r, l, &out)
+	in := r.Seen.TokenMembers
+	out.Family, out.Members = wire.MembersOf(in, l.Chain, l.Mint, mostHandles), wire.MembersOf(in, l.Chain, l.Mint, wire.MostCardHandles)
+	out.Stale = out.Stale || in.IsFailing()
 	wire.NoteBlock(out.Blocks, t.Chain, at.Block)
 	if l.card.Launch.HasCurve {
 		out.CurveDetail = l.curve(r.Seen.Catalog.Chain(l.Chain))
@@ -53,18 +54,6 @@ func (h *Handlers) launchedToken(r *serve.Request) (*serve.Answer, error) {
 
 // mostHandles is how many members are named of a launched token's.
 const mostHandles = 100
-
-// noteMembers tells the members who are in the token. They stay uncounted where they can't be read: the launch is told all the same.
-func (h *Handlers) noteMembers(r *serve.Request, l *launched, out *contract.LaunchedToken) {
-	t := profit.Token{Chain: l.Chain, Family: serve.FamilyOf(l.Mint.String()), Mint: l.Mint}
-	in, stale, err := h.Readers.Profit.In(r.Context(), []profit.Token{t})
-	if err != nil {
-		return
-	}
-	known := !r.Seen.Members.IsEmpty()
-	out.Family, out.Members = wire.MembersOf(in[t], known, mostHandles), wire.MembersOf(in[t], known, wire.MostCardHandles)
-	out.Stale = out.Stale || stale
-}
 
 // launched finds the launch that the path names, on the chain of the query or else where its liquidity is deepest.
 func (h *Handlers) launched(r *serve.Request) (*launched, error) {

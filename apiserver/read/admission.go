@@ -8,7 +8,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
@@ -169,14 +168,6 @@ func (a admittedProfit) FirstHour(ctx context.Context, chains []profit.Chain) (o
 	}
 	defer a.leave()
 	return a.of.FirstHour(ctx, chains)
-}
-
-func (a admittedProfit) In(ctx context.Context, tokens []profit.Token) (in map[profit.Token][]members.Member, stale bool, err error) {
-	if err := a.enter(); err != nil {
-		return nil, false, err
-	}
-	defer a.leave()
-	return a.of.In(ctx, tokens)
 }
 
 type admittedStream struct {

@@ -6,7 +6,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
@@ -87,7 +86,6 @@ type Profit interface {
 	Series(ctx context.Context, chains []profit.Chain, span profit.Span) (s *profit.Series, stale bool, err error)
 	// FirstHour is when the first hour opens in which a member's wallet did anything; ok is false where none did.
 	FirstHour(ctx context.Context, chains []profit.Chain) (open int64, ok bool, err error)
-	In(ctx context.Context, tokens []profit.Token) (in map[profit.Token][]members.Member, stale bool, err error)
 }
 
 // Stream reads of the stream what no snapshot has.

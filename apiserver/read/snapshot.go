@@ -9,6 +9,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/standings"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/tokenmembers"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
@@ -26,6 +27,8 @@ type Snapshot struct {
 	Members *members.Directory
 	// Standings are what they have come to in their game. They are no part of the moment either.
 	Standings *standings.Standings
+	// TokenMembers are who of them is in which token. They are no part of the moment either.
+	TokenMembers *tokenmembers.Index
 
 	// What the lists are made of.
 	database *databaseState  // nil before the first look

@@ -22,6 +22,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/series"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/standings"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/tokenmembers"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/totals"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
@@ -68,8 +69,10 @@ type View struct {
 	older    *stream.Reader
 	// standings are what members have come to in their game.
 	standings *standings.Standings
-	// streamFailed and standingsFailed say that either couldn't be followed the last time.
-	streamFailed, standingsFailed bool
+	// inTokens is who of the members is in which token.
+	inTokens *tokenmembers.Index
+	// streamFailed, standingsFailed and inTokensFailed say that it couldn't be followed the last time.
+	streamFailed, standingsFailed, inTokensFailed bool
 	// followed is when the members were followed last; unfollowed says that it failed since.
 	followed   time.Time
 	unfollowed bool
@@ -87,11 +90,12 @@ func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.T
 	v.launches = boards.NewLaunches(st, gate, now, v.away)
 	v.pairs = pairs.NewFinder(pairs.Options{Store: st, Looks: looks, Tokens: v.tokens, Now: now, Log: log})
 	v.members = members.NewDirectory(looks.Social)
-	v.ranks = boards.NewRanker(looks, v.members, gate, now, log)
+	v.inTokens = tokenmembers.New(looks.Wallets, v.members)
+	v.ranks = boards.NewRanker(looks, v.inTokens, gate, now, log)
 	v.profit = profit.NewReader(st.Wallets, st.Social, v.members, now)
 	v.follower, v.older = stream.NewFollower(looks.Stream, looks.Social.ServerChanges, now), stream.NewReader(st, now)
 	v.standings = standings.New(looks.Social, now)
-	v.snapshot.Store(&Snapshot{Catalog: declared.New(live.Now()), Members: v.members, Standings: v.standings})
+	v.snapshot.Store(&Snapshot{Catalog: declared.New(live.Now()), Members: v.members, Standings: v.standings, TokenMembers: v.inTokens})
 	return v
 }
 
@@ -174,6 +178,7 @@ func (v *View) refresh(ctx context.Context) error {
 		v.followStream(ctx)
 		v.followStandings(ctx)
 	}
+	v.followTokens(ctx, next)
 	if err = v.ranks.Refresh(ctx, next.statuses(), next.Catalog); err != nil {
 		return err
 	}
@@ -212,6 +217,19 @@ func (v *View) followStandings(ctx context.Context) {
 		v.log.WarnContext(ctx, "the members' game can't be followed: ranks are old", "err", err.Error())
 	}
 	v.standingsFailed = err != nil
+}
+
+// followTokens takes in who is in which token. Where that alone can't be read, the markets are read all the same.
+func (v *View) followTokens(ctx context.Context, next *Snapshot) {
+	chains := map[string]tokenmembers.Chain{}
+	for id, status := range next.statuses() {
+		chains[id] = tokenmembers.Chain{Family: next.Catalog.Chain(id).Family, Status: status}
+	}
+	err := v.inTokens.Follow(ctx, chains)
+	if err != nil && !v.inTokensFailed && ctx.Err() == nil {
+		v.log.WarnContext(ctx, "it can't be followed which members are in which tokens: that is old", "err", err.Error())
+	}
+	v.inTokensFailed = err != nil
 }
 
 // lost marks everything stale that is still served while the database is away.

@@ -14,7 +14,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/standings"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
@@ -49,10 +48,6 @@ func showTrade(seen *read.Snapshot, t *stream.Trade) (s *shownTrade, ok bool) {
 	}
 	owner, ok := seen.Members.Owner(on.Family, t.Wallet, t.Chain)
 	return &shownTrade{t, on, owner}, ok && owner.Number == t.Member
-}
-
-func (s *shownTrade) token() profit.Token {
-	return profit.Token{Chain: s.Chain, Family: s.on.Family, Mint: s.Token}
 }
 
 func (s *shownTrade) minute() stream.Minute {
@@ -124,7 +119,6 @@ func within(bodies [][]byte) (told int) {
 // shownWith is what items are shown with, read for all items of an answer at once.
 type shownWith struct {
 	tokens map[market.Address][]figures.Token
-	in     map[profit.Token][]members.Member
 	closes map[stream.Minute]float64
 	notes  map[*stream.Trade]*member.Post
 	stale  bool
@@ -132,16 +126,12 @@ type shownWith struct {
 
 func (h *Handlers) readShownWith(ctx context.Context, seen *read.Snapshot, trades []*shownTrade) (l shownWith, err error) {
 	var mints []market.Address
-	var tokens []profit.Token
 	var minutes []stream.Minute
 	list := make([]*stream.Trade, len(trades))
 	for i, t := range trades {
 		list[i] = t.Trade
 		if !slices.Contains(mints, t.Token) {
 			mints = append(mints, t.Token)
-		}
-		if of := t.token(); !slices.Contains(tokens, of) {
-			tokens = append(tokens, of)
 		}
 		if m := t.minute(); !t.owner.IsPublic && !slices.Contains(minutes, m) {
 			minutes = append(minutes, m)
@@ -153,9 +143,7 @@ func (h *Handlers) readShownWith(ctx context.Context, seen *read.Snapshot, trade
 	if l.tokens, err = h.Readers.Tokens.TokensAt(ctx, mints); err != nil {
 		return l, err
 	}
-	if l.in, l.stale, err = h.Readers.Profit.In(ctx, tokens); err != nil {
-		return l, err
-	}
+	l.stale = seen.TokenMembers.IsFailing()
 	if l.notes, err = h.Readers.Stream.Notes(ctx, list); err != nil {
 		return l, err
 	}
@@ -176,7 +164,7 @@ type tradeBody struct {
 	launched     bool // it has metadata, or will have
 	paid         float64
 	now          float64 // 0 while unknown
-	// inCount is how many members are in the token, and faces the first of them, as one text.
+	// inCount is how many other members are in the token, and faces the first of all, as one text.
 	inCount int
 	faces   string
 	// note is the note, encoded; empty without one, and where it is left out, as hasLongNote says.
@@ -204,12 +192,15 @@ func (h *Handlers) encodeTrade(seen *read.Snapshot, s *shownTrade, l *shownWith,
 	if paid = wire.Rounded(paid); paid == 0 {
 		return nil, 0, nil
 	}
-	in := l.in[s.token()]
+	in := seen.TokenMembers.In(s.Chain, s.Token, mostFaces+1) // one of them may be who trades
 	of := tradeBody{
-		owner: s.owner.Member, isPublic: s.owner.IsPublic, name: token.Token.Name, symbol: token.Token.Symbol, launched: token.Launched, paid: paid, inCount: len(in),
+		owner: s.owner.Member, isPublic: s.owner.IsPublic, name: token.Token.Name, symbol: token.Token.Symbol, launched: token.Launched, paid: paid, inCount: in.Count,
 	}
 	of.rank, _ = seen.Standings.Rank(s.owner.Number)
-	for _, m := range in[:min(len(in), mostFaces+1)] { // one of them may be who trades
+	if seen.TokenMembers.Has(s.Chain, s.Token, s.owner.Member) {
+		of.inCount--
+	}
+	for _, m := range in.First {
 		of.faces += m.Handle + " " + m.AvatarURL + "\n"
 	}
 	if p := wire.Number(token.Figures().Price); p != nil {
@@ -227,7 +218,7 @@ func (h *Handlers) encodeTrade(seen *read.Snapshot, s *shownTrade, l *shownWith,
 	if err != nil {
 		return nil, 0, err
 	}
-	body, err = s.Body.Get(of, func() ([]byte, error) { return serve.Marshal(s.encode(&of, in, note)) })
+	body, err = s.Body.Get(of, func() ([]byte, error) { return serve.Marshal(s.encode(&of, in.First, note)) })
 	return body, max(s.shownAt(), token.Changed.At), err
 }
 
@@ -277,7 +268,7 @@ func (s *shownTrade) encode(of *tradeBody, in []members.Member, note *contract.F
 	}
 	out := contract.FeedTrade{
 		Kind: contract.FeedTradeKindTrade, ID: s.Number, Cursor: cursorOf(s.Number), At: wire.Timestamp(s.shownAt()), Handle: of.owner.Handle,
-		Note: note, Side: contract.TradeSideBuy, AmountUSD: s.shownUSD(), PriceUSD: of.paid, OthersIn: membersExcept(in, of.owner),
+		Note: note, Side: contract.TradeSideBuy, AmountUSD: s.shownUSD(), PriceUSD: of.paid, OthersIn: othersIn(of.inCount, in, of.owner),
 		Token: contract.FeedToken{Mint: s.Token.String(), Chain: s.Chain, Symbol: of.symbol, Name: of.name, UnknownReasons: contract.UnknownReasons{}},
 		Now:   contract.FeedNow{UnknownReasons: contract.UnknownReasons{}},
 		UnknownReasons: contract.UnknownReasons{
@@ -343,25 +334,20 @@ func (s *shownTrade) realised(amount func(float64) float64) *contract.FeedRealis
 	return out
 }
 
-// membersExcept are the members of a list but one.
-func membersExcept(in []members.Member, but members.Member) contract.TokenMembers {
-	out := contract.TokenMembers{Faces: []contract.Face{}, UnknownReasons: contract.UnknownReasons{}}
-	n := len(in)
-	for _, m := range in {
-		switch {
-		case m.Number == but.Number:
-			n--
-		case len(out.Faces) < mostFaces:
+// othersIn are the other members who are in a token than who trades. first are the first of all.
+func othersIn(count int, first []members.Member, but members.Member) contract.TokenMembers {
+	out := contract.TokenMembers{Count: &count, Faces: []contract.Face{}, UnknownReasons: contract.UnknownReasons{}}
+	for _, m := range first {
+		if m.Number != but.Number && len(out.Faces) < mostFaces {
 			out.Faces = append(out.Faces, faceOf(m))
 		}
 	}
-	out.Count = &n
 	return out
 }
 
 // encodeLaunch gives the body of a launch with its card, as of a time (unix seconds).
 func (h *Handlers) encodeLaunch(seen *read.Snapshot, l *stream.Launch, c *boards.Shown, asOf int64) ([]byte, error) {
-	card, err := h.launchCards.Append(nil, c, seen.Members, asOf, false)
+	card, err := h.launchCards.Append(nil, c, seen, asOf, false)
 	if err != nil {
 		return nil, err
 	}

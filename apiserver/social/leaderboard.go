@@ -8,6 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/standings"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -27,12 +28,24 @@ func (h *Handlers) leaderboard(r *serve.Request) (*serve.Answer, error) {
 	if err != nil {
 		return nil, serve.Unavailable(err)
 	}
+	key := leadersKey{b.Version, r.Seen.Standings.Version(), int(r.Number("limit")), stale}
+	return h.leaders.Get(r.Seen.Members.Version(), key, func() (*serve.Answer, error) { return h.leadersOf(r, b, &key) })
+}
+
+// leadersKey is what a leaderboard follows from besides what is known of members.
+type leadersKey struct {
+	board     int64
+	standings standings.Version
+	limit     int
+	stale     bool
+}
+
+func (h *Handlers) leadersOf(r *serve.Request, b *profit.Board, key *leadersKey) (*serve.Answer, error) {
 	out := contract.Leaderboard{
 		AsOf: wire.Timestamp(b.To), WindowS: pnl.Day, From: b.From, To: b.To, Method: contract.ProfitMethod(pnl.Method), Currency: contract.LeaderboardCurrencyUSD,
-		Traders: []contract.LeaderboardTrader{}, Stale: stale,
+		Traders: []contract.LeaderboardTrader{}, Stale: key.stale,
 	}
-	limit := int(r.Number("limit"))
-	shown := make([]*profit.Trader, 0, limit)
+	shown := make([]*profit.Trader, 0, key.limit)
 	var mints []market.Address
 	for i := range b.Traders {
 		t := &b.Traders[i]
@@ -45,7 +58,7 @@ func (h *Handlers) leaderboard(r *serve.Request) (*serve.Answer, error) {
 		if t.Best != nil {
 			mints = append(mints, t.Best.Mint)
 		}
-		if len(shown) == limit {
+		if len(shown) == key.limit {
 			break
 		}
 	}

@@ -32,6 +32,7 @@ type Handlers struct {
 
 	launchCards wire.LaunchCards
 	rich        *richTexts
+	leaders     serve.Bodies[leadersKey]
 	live        live
 }
 

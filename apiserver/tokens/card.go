@@ -3,7 +3,6 @@ package tokens
 import (
 	"github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/lookup"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/share"
 	"github.com/boardwalkhq/boardwalk/internal/figure"
@@ -34,9 +33,8 @@ func (h *Handlers) buildCard(r *serve.Request) (*cards.Built, error) {
 	if out.PriceUSD != nil {
 		out.PricedAt = figure.RoundMinute(s.AsOf) // it moves with its quote, whenever the token was traded last
 	}
-	t := profit.Token{Chain: s.Chain, Family: serve.FamilyOf(mint.String()), Mint: mint}
-	if in, _, err := h.Readers.Profit.In(r.Context(), []profit.Token{t}); err == nil && !r.Seen.Members.IsEmpty() {
-		out.Members = &sharecard.Members{Count: figure.RoundCount(len(in[t]))}
+	if r.Seen.TokenMembers.IsKnown() {
+		out.Members = &sharecard.Members{Count: figure.RoundCount(r.Seen.TokenMembers.Count(s.Chain, mint))}
 	}
 	launchedAt := int64(0)
 	if c, launched := r.Seen.Board.Launched(s.Chain, mint); launched {

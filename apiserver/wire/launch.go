@@ -5,7 +5,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/tokenmembers"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -31,13 +31,14 @@ func Uncounted() contract.FamilyHolders {
 // MostCardHandles is how many members a launch's card names.
 const MostCardHandles = 5
 
-// MembersOf are the members who are in a token, up to some handles. They are uncounted where none is there and no member is known at all.
-func MembersOf(in []members.Member, known bool, most int) contract.FamilyHolders {
-	if len(in) == 0 && !known {
+// MembersOf are the members who are in a token, up to some handles. They are uncounted while no member is known.
+func MembersOf(x *tokenmembers.Index, chain string, mint market.Address, most int) contract.FamilyHolders {
+	if !x.IsKnown() {
 		return Uncounted()
 	}
-	out := contract.FamilyHolders{Count: new(len(in)), Handles: []string{}, UnknownReasons: contract.UnknownReasons{}}
-	for _, m := range in[:min(len(in), most)] {
+	in := x.In(chain, mint, most)
+	out := contract.FamilyHolders{Count: &in.Count, Handles: []string{}, UnknownReasons: contract.UnknownReasons{}}
+	for _, m := range in.First {
 		out.Handles = append(out.Handles, m.Handle)
 	}
 	return out

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/read"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
@@ -29,8 +30,8 @@ var (
 )
 
 // Append appends the body of a card, as of a time (unix seconds). All but the age is encoded once for each change.
-func (w LaunchCards) Append(dst []byte, c *boards.Shown, d *members.Directory, asOf int64, withClones bool) ([]byte, error) {
-	handle, in := CreatorHandle(d, c.Chain, c.Launch), MembersOf(c.MembersIn(d), !d.IsEmpty(), MostCardHandles)
+func (w LaunchCards) Append(dst []byte, c *boards.Shown, seen *read.Snapshot, asOf int64, withClones bool) ([]byte, error) {
+	handle, in := CreatorHandle(seen.Members, c.Chain, c.Launch), MembersOf(seen.TokenMembers, c.Chain, c.Launch.Mint, MostCardHandles)
 	named := append([]string{handle}, in.Handles...)
 	if in.Count != nil {
 		named = append(named, strconv.Itoa(*in.Count))

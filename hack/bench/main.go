@@ -8,6 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/bench/board"
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
 	"github.com/boardwalkhq/boardwalk/hack/bench/mainnet"
+	"github.com/boardwalkhq/boardwalk/hack/bench/members"
 	"github.com/boardwalkhq/boardwalk/hack/bench/operator"
 	"github.com/boardwalkhq/boardwalk/hack/bench/overload"
 	"github.com/boardwalkhq/boardwalk/hack/bench/search"
@@ -17,7 +18,7 @@ import (
 
 func main() {
 	os.Exit(lab.Main("go run ./hack/bench",
-		tokens.Command(), search.Command(), overload.Command(), board.Command(), operator.Command(), mainnet.Command(),
+		tokens.Command(), search.Command(), overload.Command(), board.Command(), members.Command(), operator.Command(), mainnet.Command(),
 		lab.Serve(map[string]func() *catalog.Catalog{board.Name: board.Catalog}), operator.Operate(),
 	))
 }

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
@@ -65,9 +68,10 @@ func walkWallets[R, V any](ctx context.Context, s *rows, table string, chains []
 	}
 	q := s.db.Read.NewRaw("SELECT "+database.ColumnsOf[R](s.db.Read, "w")+" FROM "+table+" w WHERE w.chain IN (?) AND "+condition,
 		database.Among(s.db.IsPostgres(), s.served.indexesOf(chains)), from, to)
+	var r R
+	into := database.Targets(s.db.Read, &r)
 	return database.Walk(ctx, s.db.Read, q, table, func(rows *sql.Rows) (v V, err error) {
-		var r R
-		if err = s.db.Read.ScanRow(ctx, rows, &r); err != nil {
+		if err = rows.Scan(into...); err != nil {
 			return v, err
 		}
 		if v, err = value(&r); err != nil {
@@ -100,45 +104,38 @@ type TokenAt struct {
 	Mint  market.Address
 }
 
-const walletsIn = "SELECT chain, token, wallet FROM wallet_positions WHERE is_in AND (token, chain) IN (?)"
+// WalletIn says whether the member of a watched wallet is in a token.
+type WalletIn struct {
+	TokenAt
 
-// In lists the watched wallets whose members are in some tokens, by token, in no order.
-func (s Wallets) In(ctx context.Context, tokens []TokenAt) (map[TokenAt][]market.Address, error) {
-	out := make(map[TokenAt][]market.Address, len(tokens))
-	if len(tokens) == 0 {
-		return out, nil
-	}
-	keys := make([]any, len(tokens))
-	for i, t := range tokens {
-		keys[i] = []any{t.Mint.Bytes(), s.served.indexOf(t.Chain)}
-	}
-	for row, err := range s.walkIn(ctx, walletsIn, database.Among(s.db.IsPostgres(), keys)) {
-		if err != nil {
-			return nil, err
-		}
-		out[row.TokenAt] = append(out[row.TokenAt], row.Wallet)
-	}
-	return out, nil
+	Wallet market.Address
+	IsIn   bool
 }
 
-const allWalletsIn = "SELECT chain, token, wallet FROM wallet_positions WHERE is_in AND chain = ?"
+const allWalletsIn = "SELECT chain, token, wallet, is_in FROM wallet_positions WHERE is_in AND chain = ?"
 
 // AllIn walks the watched wallets whose members are in tokens of a chain, in no order.
 func (s Wallets) AllIn(ctx context.Context, chain string) iter.Seq2[WalletIn, error] {
 	return s.walkIn(ctx, allWalletsIn, s.served.indexOf(chain))
 }
 
-// WalletIn is a watched wallet whose member is in a token.
-type WalletIn struct {
-	TokenAt
+const walletsInSince = "SELECT e.chain, e.token, e.wallet, COALESCE(p.is_in, FALSE) FROM (SELECT DISTINCT chain, token, wallet FROM wallet_entries WHERE chain = ? AND time >= ?) e " +
+	"LEFT JOIN wallet_positions p ON p.chain = e.chain AND p.wallet = e.wallet AND p.token = e.token"
 
-	Wallet market.Address
+// InSince walks the watched wallets that had entries since a time on their chain, in unix seconds, with the tokens that these were of, in no order.
+func (s Wallets) InSince(ctx context.Context, since map[string]int64) iter.Seq2[WalletIn, error] {
+	var parts []string
+	var args []any
+	for _, chain := range slices.Sorted(maps.Keys(since)) {
+		parts, args = append(parts, walletsInSince), append(args, s.served.indexOf(chain), since[chain])
+	}
+	return s.walkIn(ctx, strings.Join(parts, " UNION ALL "), args...)
 }
 
 func (s Wallets) walkIn(ctx context.Context, query string, args ...any) iter.Seq2[WalletIn, error] {
 	return database.Walk(ctx, s.db.Read, s.db.Read.NewRaw(query, args...), "wallet_positions", func(rows *sql.Rows) (v WalletIn, err error) {
 		var token, wallet sql.RawBytes
-		if err := rows.Scan(&v.Chain, &token, &wallet); err != nil {
+		if err := rows.Scan(&v.Chain, &token, &wallet, &v.IsIn); err != nil {
 			return v, err
 		}
 		c := model.Columns{Table: "wallet_positions"}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/readtest"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
@@ -28,7 +27,7 @@ const (
 func benchRanker(tb testing.TB) (*Ranker, *declared.Catalog, int64) {
 	tb.Helper()
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC).Unix()
-	r := NewRanker(nil, members.NewDirectory(nil), board.DefaultGate(), nil, nil)
+	r := NewRanker(nil, nobody(), board.DefaultGate(), nil, nil)
 	c := &catalog.Catalog{}
 	for v := range benchVenues {
 		c.Venues = append(c.Venues, catalog.Venue{ID: fmt.Sprint("venue-", v), Filter: fmt.Sprint("venue-", v)})
@@ -39,7 +38,7 @@ func benchRanker(tb testing.TB) (*Ranker, *declared.Catalog, int64) {
 		for v := range c.Venues {
 			c.Venues[v].Chains = append(c.Venues[v].Chains, catalog.VenueChain{Chain: id})
 		}
-		b := newChainTokens(id, 0, launchesPerChain, members.NewDirectory(nil))
+		b := newChainTokens(id, 0, launchesPerChain, nobody())
 		b.status.Last = market.Header{Number: 1, Time: now}
 		b.usd = map[market.Address]market.QuotePrice{markettest.Address(readtest.Wrapped): {USD: 2000}}
 		for i := range benchLaunches / benchChains {

@@ -15,8 +15,10 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/readtest"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/tokenmembers"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/member"
@@ -29,8 +31,9 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 // follower is a ranker that follows a ledger as an API server does.
 type follower struct {
 	*Ranker
-	live *catalog.Live
-	away bool // the database can't be read
+	directory *members.Directory
+	live      *catalog.Live
+	away      bool // the database can't be read
 }
 
 // refresh takes in what was committed.
@@ -43,11 +46,14 @@ func (f *follower) refresh(ctx context.Context) error {
 		return err
 	}
 	in := declared.New(f.live.Now())
-	statuses := make(map[string]store.ChainStatus)
+	statuses, chains := make(map[string]store.ChainStatus), map[string]tokenmembers.Chain{}
 	for _, s := range list {
 		if !s.Last.Hash.IsZero() && in.Chain(s.ID) != nil {
-			statuses[s.ID] = s
+			statuses[s.ID], chains[s.ID] = s, tokenmembers.Chain{Family: chainconfig.EVM, Status: s}
 		}
+	}
+	if err := f.members.Follow(ctx, chains); err != nil {
+		return err
 	}
 	return f.Refresh(ctx, statuses, in)
 }
@@ -56,8 +62,15 @@ func (f *follower) board() *Board { return f.Ranking().Board(1, f.in, f.away) }
 
 // follow makes a follower with the ledger's time.
 func follow(w *readtest.Ledger, clock func() time.Time) *follower {
-	return &follower{Ranker: NewRanker(w.Store, members.NewDirectory(w.Store.Social), board.DefaultGate(), clock, slog.New(slog.DiscardHandler)), live: catalog.NewLive(readtest.Catalog())}
+	d := members.NewDirectory(w.Store.Social)
+	return &follower{
+		Ranker:    NewRanker(w.Store, tokenmembers.New(w.Store.Wallets, d), board.DefaultGate(), clock, slog.New(slog.DiscardHandler)),
+		directory: d, live: catalog.NewLive(readtest.Catalog()),
+	}
 }
+
+// nobody is an index of tokens' members where there are none.
+func nobody() *tokenmembers.Index { return tokenmembers.New(nil, members.NewDirectory(nil)) }
 
 // listing writes a whole order of the board as text, page by page.
 func listing(f *follower, by Sort) []string {
@@ -68,7 +81,7 @@ func listing(f *follower, by Sort) []string {
 		for _, c := range p.Cards {
 			name, symbol := c.Names()
 			out = append(out, fmt.Sprintf("%s %s %s %s clones %d rank %d pass %v %v score %.6f progress %v members %v %v", c.Chain, c.Launch.Mint, name, symbol,
-				c.Clones, c.Rank, c.Pass, c.Fails, c.Score, c.Launch.Progress, c.Parts.Members, c.MembersIn(f.directory)))
+				c.Clones, c.Rank, c.Pass, c.Fails, c.Score, c.Launch.Progress, c.Parts.Members, f.members.In(c.Chain, c.Launch.Mint, 5)))
 		}
 		if q.After = p.Next; p.Next == nil {
 			return out
@@ -107,6 +120,7 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 			people[id] = markettest.Address(fmt.Sprintf("0xd0%037x%s", 0, id[1:]))
 			w.Join(id, people[id])
 		}
+		w.Watch(slices.Collect(maps.Values(people))...)
 		someone := rapid.SampledFrom([]member.ID{"u1", "u2", "u3"})
 		look(following)
 		names := []string{"Otter", "otter", "Moon", "Cat", "cat ", "Dog"}
@@ -127,7 +141,7 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 						if w.Has(chain, mint) && rapid.Bool().Draw(rt, "trades") {
 							w.Trade(ch, chain, mint, uint64(i))
 							for _, id := range rapid.SliceOfDistinct(someone, rapid.ID).Draw(rt, "members") {
-								w.Hold(ch, people[id], mint, rapid.IntRange(0, 3).Draw(rt, "holds") > 0)
+								w.Hold(ch, chain, people[id], mint, rapid.IntRange(0, 3).Draw(rt, "holds") > 0)
 							}
 							return
 						}

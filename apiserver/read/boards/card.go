@@ -6,7 +6,6 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/traction"
@@ -20,8 +19,6 @@ type Card struct {
 	Metadata *Metadata
 
 	facts *figures.Facts
-	// group is who is in the token; nil for nobody.
-	group *members.Group
 	verdict
 }
 
@@ -143,9 +140,6 @@ type Shown struct {
 func (b *Board) shown(c *Card, on *BoardChain, v declared.Venue) Shown {
 	return Shown{Card: c, Standing: c.standing(on, on.Ranked.At), Chain: on.ID, On: on, Venue: v, in: b.in, bodies: b.bodies}
 }
-
-// MembersIn are the members who are in the token, in the order of their handles. The list is shared and must not be changed.
-func (c *Card) MembersIn(d *members.Directory) []members.Member { return c.group.Members(d) }
 
 // Encoded is the card's body, made by encode once for each change of what it follows from, the members that it names among it. It must not be changed.
 func (c *Shown) Encoded(withClones bool, named string, encode func() ([]byte, error)) ([]byte, error) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/traction"
@@ -56,7 +55,6 @@ func (b *chainTokens) read(ctx context.Context, src *source, status store.ChainS
 		{c.Launches, b.readLaunches},
 		{c.Trades, b.readFlows},
 		{true, b.readTokens},
-		{true, b.readMembers},
 		{c.Quotes, b.readQuotes},
 		{true, b.readHour},
 		{true, b.readLastHours},
@@ -240,7 +238,6 @@ func (b *chainTokens) readTokens(ctx context.Context, src *source) error {
 			e.isUnread, e.isReread = false, true
 			b.touch(e)
 		}
-		b.uncounted = append(b.uncounted, part...)
 		clear(part)
 		b.unread = b.unread[:len(b.unread)-len(part)]
 		for i := range launches {
@@ -252,64 +249,6 @@ func (b *chainTokens) readTokens(ctx context.Context, src *source) error {
 		}
 	}
 	return nil
-}
-
-// readMembers reads who is in the tokens whose pools changed, as each trade of a member does, and in those whose turn it is; at first in all tokens.
-func (b *chainTokens) readMembers(ctx context.Context, src *source) error {
-	on := src.in.Chain(b.chain)
-	if on == nil || b.directory.IsEmpty() {
-		b.uncounted, b.hasMembers = nil, false
-		return nil
-	}
-	b.family = on.Family
-	if !b.hasMembers {
-		return b.readAllMembers(ctx, src)
-	}
-	for len(b.uncounted) > 0 {
-		part := b.uncounted[max(0, len(b.uncounted)-tokensAtOnce):]
-		tokens := make([]store.TokenAt, len(part))
-		for i, e := range part {
-			tokens[i] = store.TokenAt{Chain: b.chain, Mint: e.mint}
-		}
-		found, err := src.store.Wallets.In(ctx, tokens)
-		if err != nil {
-			return err
-		}
-		for i, e := range part {
-			b.count(e, found[tokens[i]])
-		}
-		clear(part)
-		b.uncounted = b.uncounted[:len(b.uncounted)-len(part)]
-	}
-	return nil
-}
-
-func (b *chainTokens) readAllMembers(ctx context.Context, src *source) error {
-	wallets := map[*entry][]market.Address{}
-	for w, err := range src.store.Wallets.AllIn(ctx, b.chain) {
-		if err != nil {
-			return err
-		}
-		if e := b.entry(w.Mint); e != nil {
-			wallets[e] = append(wallets[e], w.Wallet)
-		}
-	}
-	for _, e := range b.index.entries {
-		b.count(e, wallets[e])
-	}
-	b.uncounted, b.hasMembers = nil, true
-	return nil
-}
-
-// count takes in which members' wallets are in a token.
-func (b *chainTokens) count(e *entry, wallets []market.Address) {
-	if len(wallets) == 0 && e.group == nil {
-		return
-	}
-	if e.group = nil; len(wallets) > 0 {
-		e.group = members.NewGroup(b.family, b.chain, wallets)
-	}
-	b.touch(e)
 }
 
 // factsIn are those of the chain's own token among the tokens at an entry's address; nil when there is none.

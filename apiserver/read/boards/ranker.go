@@ -12,7 +12,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/tokenmembers"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -27,14 +27,13 @@ const (
 // Ranker keeps, for each chain, the data that ranking needs. Its cost depends on the number of trades, not on the
 // number of tokens. Only one goroutine at a time may use it.
 type Ranker struct {
-	store *store.Store
-	// directory says whose wallets are whose.
-	directory *members.Directory
-	now       func() time.Time
-	log       *slog.Logger
-	gate      board.Gate
-	most      int // launches of one chain that are kept
-	chains    map[string]*chainTokens
+	store   *store.Store
+	members *tokenmembers.Index
+	now     func() time.Time
+	log     *slog.Logger
+	gate    board.Gate
+	most    int // launches of one chain that are kept
+	chains  map[string]*chainTokens
 	// clones folds the launches of all chains.
 	clones cloneFolder
 	// reading are the chains that are read anew after a reorg; each takes its place in chains once it is read.
@@ -80,10 +79,10 @@ type reading struct {
 	done   chan struct{}
 }
 
-// NewRanker makes a ranker that reads a store, whose launch board has a quality bar. The caller has the directory follow the registry.
-func NewRanker(st *store.Store, directory *members.Directory, gate board.Gate, now func() time.Time, log *slog.Logger) *Ranker {
+// NewRanker makes a ranker that reads a store, whose launch board has a quality bar. The caller has the index of tokens' members follow the chains.
+func NewRanker(st *store.Store, in *tokenmembers.Index, gate board.Gate, now func() time.Time, log *slog.Logger) *Ranker {
 	return &Ranker{
-		store: st, directory: directory, now: now, log: log, gate: gate, most: launchesPerChain, chains: make(map[string]*chainTokens), clones: newCloneFolder(), reading: make(map[string]*reading),
+		store: st, members: in, now: now, log: log, gate: gate, most: launchesPerChain, chains: make(map[string]*chainTokens), clones: newCloneFolder(), reading: make(map[string]*reading),
 	}
 }
 
@@ -207,7 +206,7 @@ func (r *Ranker) forget(statuses map[string]store.ChainStatus) (gone bool) {
 func (r *Ranker) tokensOf(ctx context.Context, id string, status store.ChainStatus, in *declared.Catalog) (b *chainTokens, anew bool) {
 	b = r.chains[id]
 	if b == nil && r.last == nil {
-		b = newChainTokens(id, status.Rewinds, r.most, r.directory)
+		b = newChainTokens(id, status.Rewinds, r.most, r.members)
 		r.chains[id] = b
 		return b, true
 	}
@@ -232,7 +231,7 @@ func (r *Ranker) tokensOf(ctx context.Context, id string, status store.ChainStat
 func (r *Ranker) rereadTokens(ctx context.Context, id string, status store.ChainStatus, in *declared.Catalog) *chainTokens {
 	next := r.reading[id]
 	if next == nil {
-		next = &reading{tokens: newChainTokens(id, status.Rewinds, r.most, r.directory), done: make(chan struct{})}
+		next = &reading{tokens: newChainTokens(id, status.Rewinds, r.most, r.members), done: make(chan struct{})}
 		r.reading[id] = next
 		src := r.source(in)
 		r.readings.Go(func() {
@@ -267,7 +266,7 @@ func (r *Ranker) publish(everything bool) publishedBoard {
 	for id, b := range r.chains {
 		b.makeCards()
 		next.chains[id] = &BoardChain{
-			ID: id, Ranked: b.ranked, Stale: b.stale, KnowsMembers: !r.directory.IsEmpty(), tag: chainTag(id), index: b.index, usd: b.usd, usdChanged: b.usdChanged,
+			ID: id, Ranked: b.ranked, Stale: b.stale, KnowsMembers: r.members.IsKnown(), tag: chainTag(id), index: b.index, usd: b.usd, usdChanged: b.usdChanged,
 			hourUSD: b.hourUSD, usdNo: b.usdNo,
 		}
 		for venue, c := range b.venues {

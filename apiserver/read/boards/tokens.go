@@ -5,8 +5,7 @@ import (
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/tokenmembers"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/traction"
@@ -24,8 +23,7 @@ const (
 // launching without end costs in memory, which is about 1.5 KB each.
 const launchesPerChain = 50_000
 
-// pruneEvery is in how many rankings each tape gives back the memory of those who were silent, and who is in the token is read anew: members send tokens away,
-// which changes nothing else of a token.
+// pruneEvery is in how many rankings each tape gives back the memory of those who were silent: it changes nothing else.
 const pruneEvery = 16
 
 // chainTokens has one chain's tokens that were launched or that trade. The live list and the launch board are ranked from it, and share a tape
@@ -52,10 +50,7 @@ type chainTokens struct {
 	most          int            // how many launches are kept
 	index         *boardIndex
 	unread        []*entry // those whose token, and launch if it is an older one, have still to be read
-	uncounted     []*entry // those whose members have still to be read
-	hasMembers    bool     // those of all tokens were read
-	directory     *members.Directory
-	family        chainconfig.Family
+	in            *tokenmembers.Index
 	touched       []*entry // those that changed since they were last placed
 	turn          uint8    // of the ranking; see entry
 
@@ -66,7 +61,7 @@ type chainTokens struct {
 // entry is one token. There are very many, and most aren't traded.
 type entry struct {
 	mint market.Address
-	// turn is in which ranking of pruneEvery the tape is pruned, and the members are read.
+	// turn is in which ranking of pruneEvery the tape is pruned.
 	turn uint8
 	// isTouched says that it is among touched, isUnread that it is among unread, mayReturn that it has a launch which
 	// the board doesn't keep, to be read with the token: it may have been traded.
@@ -79,7 +74,6 @@ type entry struct {
 	launch                                   *Launched      // nil for a token that the board doesn't keep
 	meta                                     *Metadata      // nil while none was fetched
 	before                                   *lastHour      // nil unless it was traded within the hour
-	group                                    *members.Group // who is in the token; nil for nobody
 
 	// What was measured last: the score, the liquidity in USD, whether it is valued, and whether it is money.
 	score, worthUSD float64
@@ -88,8 +82,8 @@ type entry struct {
 	boardPlace
 }
 
-func newChainTokens(chain string, rewinds int64, most int, d *members.Directory) *chainTokens {
-	return &chainTokens{chain: chain, rewinds: rewinds, most: most, directory: d, index: newBoardIndex(), boardState: newBoardState()}
+func newChainTokens(chain string, rewinds int64, most int, in *tokenmembers.Index) *chainTokens {
+	return &chainTokens{chain: chain, rewinds: rewinds, most: most, in: in, index: newBoardIndex(), boardState: newBoardState()}
 }
 
 // entry is that of a token; nil when there is none.
@@ -158,7 +152,7 @@ func (b *chainTokens) measure(e *entry) (m measured) {
 	if e.tape != nil {
 		e.tape.Measure(&m.parts, now)
 	}
-	m.parts.Members = float64(len(e.group.Members(b.directory)))
+	m.parts.Members = float64(b.in.Count(b.chain, e.mint))
 	e.score, e.worthUSD, e.valued, e.pegged = traction.Score(m.parts), m.worth.Liquidity, m.worth.Valued(), m.worth.Pegged
 	return m
 }
@@ -172,9 +166,6 @@ func (b *chainTokens) prune() {
 		if e.tape != nil && (e.turn == b.turn || now-int64(e.flowAt) >= traction.Window) && e.tape.Prune(now) {
 			e.tape = nil
 			b.touch(e)
-		}
-		if e.turn == b.turn {
-			b.uncounted = append(b.uncounted, e)
 		}
 		if e.launch != nil && !b.keeps(e.launch, e.tradedAt()) {
 			b.dropLaunch(e)

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/readtest"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -21,7 +20,7 @@ import (
 func TestWhatTheBoardKeeps(t *testing.T) {
 	t.Parallel()
 	const day, now = 86_400, 1_700_000_000 - 1_700_000_000%cutoffStep
-	b := newChainTokens("base", 0, launchesPerChain, members.NewDirectory(nil))
+	b := newChainTokens("base", 0, launchesPerChain, nobody())
 	b.status.Last.Time = now
 	for _, c := range []struct {
 		age, tradedAgo int64 // in days; -1 never
@@ -95,7 +94,7 @@ func TestTheBoardShedsWhatIsTooMuch(t *testing.T) {
 	if got := kept(fresh); !slices.Equal(got, []int{1, 2, 4}) {
 		t.Errorf("from the beginning it keeps %v", got)
 	}
-	b := newChainTokens("base", 0, 3, members.NewDirectory(nil))
+	b := newChainTokens("base", 0, 3, nobody())
 	b.status, _, _ = w.Store.Chain(t.Context(), "base")
 	if err := b.readLaunches(t.Context(), fresh.source(fresh.in)); err != nil || len(b.index.entries) != 3+3 {
 		t.Errorf("there are %d at once, %v", len(b.index.entries), err)
@@ -187,7 +186,7 @@ func TestLiveFollowsWhatIsTouched(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		gate := board.DefaultGate()
-		b := newChainTokens("base", 0, launchesPerChain, members.NewDirectory(nil))
+		b := newChainTokens("base", 0, launchesPerChain, nobody())
 		b.status.Last = market.Header{Number: 1, Time: 1_800_000_000}
 		b.usd = map[market.Address]market.QuotePrice{markettest.Address(readtest.Wrapped): {USD: 2000}}
 		all := make([]*entry, rapid.IntRange(1, 3*liveDepth).Draw(rt, "tokens"))

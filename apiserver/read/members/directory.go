@@ -4,6 +4,7 @@ package members
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -57,6 +58,9 @@ type Directory struct {
 	servers int64
 	// version counts the changes.
 	version int64
+	// moved are the wallets that may have another owner, or one of another name, since Moved was asked; allMoved stands for all.
+	moved    map[member.WalletKey]bool
+	allMoved bool
 	// whole says that all changes were taken in that there were at some moment.
 	whole bool
 }
@@ -85,6 +89,7 @@ func NewDirectory(r Registry) *Directory {
 func (d *Directory) clear() {
 	d.members, d.numbers, d.handles = map[member.ID]*person{}, map[member.Number]member.ID{}, map[string]member.ID{}
 	d.wallets, d.last = map[member.WalletKey]owned{}, 0
+	d.moved, d.allMoved = map[member.WalletKey]bool{}, true
 	d.whole = false
 	d.version++
 }
@@ -172,6 +177,15 @@ func (d *Directory) IsWhole() bool {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.whole
+}
+
+// Moved gives the wallets that may have another owner, or one of another name, than when it was asked last; all stands for all wallets.
+func (d *Directory) Moved() (keys []member.WalletKey, all bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	keys, all = slices.Collect(maps.Keys(d.moved)), d.allMoved
+	d.moved, d.allMoved = map[member.WalletKey]bool{}, false
+	return keys, all
 }
 
 // Version is another one after each change: until then the directory gives the same.
@@ -280,6 +294,9 @@ func (d *Directory) take(c *social.Change) {
 		return
 	}
 	p = d.person(m.ID)
+	for _, key := range p.wallets {
+		d.moved[key] = true
+	}
 	d.forgetHandle(p.Handle, m.ID)
 	d.handles[member.HandleKey(m.Handle)] = m.ID
 	p.Member = Member{Number: m.Number, Handle: m.Handle, AvatarURL: m.AvatarURL, JoinedAt: m.JoinedAt}
@@ -316,7 +333,7 @@ func (d *Directory) takeWallet(w *member.Wallet) {
 		return
 	}
 	d.remove(key)
-	d.wallets[key] = now
+	d.wallets[key], d.moved[key] = now, true
 	p := d.person(w.Member)
 	p.wallets = append(p.wallets, key)
 }
@@ -328,6 +345,7 @@ func (d *Directory) remove(key member.WalletKey) {
 		return
 	}
 	delete(d.wallets, key)
+	d.moved[key] = true
 	p := d.members[w.of]
 	p.wallets = slices.DeleteFunc(p.wallets, func(k member.WalletKey) bool { return k == key })
 	if p.Handle == "" && len(p.wallets) == 0 {

@@ -29,7 +29,7 @@ func benchWallet(n int) market.Address {
 	return market.EVMAddress([32]byte{12: 0xcc, 29: byte(n >> 16), 30: byte(n >> 8), 31: byte(n)})
 }
 
-// BenchmarkReads reads leaderboard, series and who is in 100 tokens as the first to ask does, beside 100,000 members with a wallet each, of which 4,000
+// BenchmarkReads reads leaderboard and series as the first to ask does, beside 100,000 members with a wallet each, of which 4,000
 // do something in an hour, on PostgreSQL: 2 million entries. It tells the time of each (p50), and what the directory of members takes.
 func BenchmarkReads(b *testing.B) {
 	dsn := storetest.DSN(b, "postgres")
@@ -55,10 +55,6 @@ func BenchmarkReads(b *testing.B) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	chains := []profit.Chain{{ID: "base", Family: chainconfig.EVM}}
-	var tokens []profit.Token
-	for n := range 100 {
-		tokens = append(tokens, profit.Token{Chain: "base", Family: chainconfig.EVM, Mint: token(n)})
-	}
 	for name, read := range map[string]func(*profit.Reader) error{
 		"leaderboard": func(r *profit.Reader) error {
 			_, _, err := r.Board(b.Context(), chains, now-now%60, false)
@@ -66,10 +62,6 @@ func BenchmarkReads(b *testing.B) {
 		},
 		"series7d": func(r *profit.Reader) error {
 			_, _, err := r.Series(b.Context(), chains, profit.Span{Interval: 6 * 3600, From: now - now%21600 - 27*21600, To: now, Final: now})
-			return err
-		},
-		"in100": func(r *profit.Reader) error {
-			_, _, err := r.In(b.Context(), tokens)
 			return err
 		},
 	} {

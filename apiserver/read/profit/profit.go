@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -23,16 +24,16 @@ import (
 )
 
 const (
-	// again is the age from which on sums of wallets are made anew for who asks.
-	again = 10 * time.Second
+	// again is the age from which on sums of wallets are made anew for who asks. Sums that take long are made more seldom: most of the time is left for the rest.
+	again     = 10 * time.Second
+	againCost = 20 // times as long as they take
 	// long is the age from which on who asks waits for new ones.
 	long = time.Minute
 	// sumTime bounds the making of sums.
 	sumTime = 20 * time.Second
 	hour    = 60 * 60
-	// inAgain is the age from which on it is read anew who is in a token, of which keptTokens are remembered.
-	inAgain    = 2 * time.Second
-	keptTokens = 4096
+	// mostTraders is how many of the first traders a board has: ten times what an answer shows, since some may have left.
+	mostTraders = 1_000
 	// kept bounds how many sums of each kind are remembered: of every chain alone, and of all.
 	kept = 64
 )
@@ -49,11 +50,12 @@ type Reader struct {
 	buckets   Buckets
 	directory *members.Directory
 	now       func() time.Time
-	boards    *recent.Cache[string, recent.Dated[*Board]]
-	series    *recent.Cache[string, recent.Dated[*Series]]
+	boards    *recent.Cache[string, made[*Board]]
+	series    *recent.Cache[string, made[*Series]]
 	closed    *recent.Cache[string, recent.Dated[Point]]
-	in        *recent.Cache[store.TokenAt, recent.Dated[*members.Group]]
 	flight    singleflight.Group
+	// versions counts the boards.
+	versions atomic.Int64
 }
 
 // Buckets has what members realised in stretches of time that can't change any more. It is social.Store.
@@ -65,13 +67,15 @@ type Buckets interface {
 // NewReader makes a reader.
 func NewReader(w store.Wallets, b Buckets, d *members.Directory, now func() time.Time) *Reader {
 	return &Reader{
-		wallets: w, buckets: b, directory: d, now: now, boards: recent.New[string, recent.Dated[*Board]](kept), series: recent.New[string, recent.Dated[*Series]](kept),
-		closed: recent.New[string, recent.Dated[Point]](closedPoints), in: recent.New[store.TokenAt, recent.Dated[*members.Group]](keptTokens),
+		wallets: w, buckets: b, directory: d, now: now, boards: recent.New[string, made[*Board]](kept), series: recent.New[string, made[*Series]](kept),
+		closed: recent.New[string, recent.Dated[Point]](closedPoints),
 	}
 }
 
 // Board is what members realised in a window, the highest gain first.
 type Board struct {
+	// Version is another one for each board.
+	Version int64
 	// From is exclusive and To inclusive; unix seconds.
 	From, To int64
 	Traders  []Trader
@@ -101,36 +105,46 @@ func (r *Reader) Board(ctx context.Context, chains []Chain, to int64, provedAlon
 	return remembered(ctx, r, r.boards, "board "+key, func(ctx context.Context) (*Board, error) { return r.sumBoard(ctx, chains, to, provedAlone) })
 }
 
+// made is a value with when it was made, and for how long that took.
+type made[V any] struct {
+	value V
+	at    time.Time
+	took  time.Duration
+}
+
+// isFresh reports whether the value is the answer at an age without being made anew.
+func (m *made[V]) isFresh(age time.Duration) bool { return age < max(again, min(againCost*m.took, long/2)) }
+
 // remembered is a value that was made a moment ago. One that is older is the answer once more while it is made anew, once for all who ask; only the first to ask,
 // and who asks after a long while, wait for that. Where it can't be made, the last one is the answer, and stale.
-func remembered[V any](ctx context.Context, r *Reader, cache *recent.Cache[string, recent.Dated[V]], key string, sum func(context.Context) (V, error),
+func remembered[V any](ctx context.Context, r *Reader, cache *recent.Cache[string, made[V]], key string, sum func(context.Context) (V, error),
 ) (v V, stale bool, err error) {
 	hit, had := cache.Get(key)
-	age := r.now().Sub(hit.At)
-	if had && age < again {
-		return hit.Value, false, nil
+	age := r.now().Sub(hit.at)
+	if had && hit.isFresh(age) {
+		return hit.value, false, nil
 	}
-	made := r.flight.DoChan(key, func() (any, error) {
+	next := r.flight.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sumTime) // the first caller's going away must not take it from the others
 		defer cancel()
 		at := r.now()
-		made, err := sum(ctx)
+		value, err := sum(ctx)
 		if err == nil {
-			cache.Put(key, recent.Dated[V]{Value: made, At: at})
+			cache.Put(key, made[V]{value, at, r.now().Sub(at)})
 		}
-		return made, err
+		return value, err
 	})
 	if had && age < long {
-		return hit.Value, false, nil
+		return hit.value, false, nil
 	}
 	var out singleflight.Result
 	select {
-	case out = <-made:
+	case out = <-next:
 	case <-ctx.Done():
 		return v, false, ctx.Err()
 	}
 	if out.Err != nil && had {
-		return hit.Value, true, nil
+		return hit.value, true, nil
 	}
 	if out.Err != nil {
 		return v, false, out.Err
@@ -212,20 +226,24 @@ func (r *Reader) sumBoard(ctx context.Context, chains []Chain, to int64, provedA
 			return nil, err
 		}
 	}
-	out := &Board{From: from, To: to}
+	out := &Board{Version: r.versions.Add(1), From: from, To: to}
+	var all []*Trader
 	for _, t := range s.of {
 		t.From, t.To = from, to
 		slices.SortFunc(t.Wallets, func(a, b WalletShare) int {
 			return cmp.Or(b.Realised.Cmp(a.Realised), a.Wallet.Compare(b.Wallet), cmp.Compare(a.Chain, b.Chain))
 		})
 		if t.Sales > 0 && !t.MovesAway() {
-			out.Traders = append(out.Traders, *t)
+			all = append(all, t)
 		}
 	}
-	slices.SortFunc(out.Traders, func(a, b Trader) int {
+	slices.SortFunc(all, func(a, b *Trader) int {
 		x, y := a.Realised(), b.Realised()
 		return cmp.Or(y.Cmp(x), cmp.Compare(a.Member, b.Member))
 	})
+	for _, t := range all[:min(len(all), mostTraders)] {
+		out.Traders = append(out.Traders, *t)
+	}
 	return out, nil
 }
 

@@ -206,8 +206,21 @@ func (w *Ledger) Apply(records ...member.Record) {
 	}
 }
 
-// Hold writes whether a member's wallet is in a token.
-func (w *Ledger) Hold(ch *market.Changes, wallet, mint market.Address, isIn bool) {
+// Watch makes a block on each chain from which on wallets are watched: a reorg brings back the positions of those alone.
+func (w *Ledger) Watch(wallets ...market.Address) {
+	w.t.Helper()
+	for _, chain := range Chains {
+		w.Commit(chain, func(ch *market.Changes) {
+			for _, a := range wallets {
+				ch.Watched = append(ch.Watched, changed(a, market.WatchedWallet{Wallet: a}))
+			}
+		})
+	}
+}
+
+// Hold writes an entry of a member's wallet, after which the member is in a token or isn't.
+func (w *Ledger) Hold(ch *market.Changes, chain string, wallet, mint market.Address, isIn bool) {
+	ch.Entries = append(ch.Entries, market.Entry{Wallet: wallet, Block: w.Blocks[chain], Seq: uint32(len(ch.Entries)), Time: w.Now, Token: mint, Kind: market.CameIn})
 	k := market.PositionKey{Wallet: wallet, Token: mint}
 	ch.Positions = append(ch.Positions, changed(k, market.Position{IsIn: isIn}))
 }

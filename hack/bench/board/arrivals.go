@@ -104,6 +104,9 @@ func (a *Arrived) String() string {
 		a.late.Round(time.Millisecond))
 }
 
+// PerSecond is how many trades came in a second.
+func (a *Arrived) PerSecond() float64 { return a.perSecond(a.trades) }
+
 func (a *Arrived) perSecond(n int) float64 {
 	if a.Wall == 0 {
 		return 0
@@ -155,6 +158,8 @@ type chainWriter struct {
 	fetchedAt int64
 	candles   *lab.Folder
 
+	// onBlock adds to what a block changes; nil adds nothing.
+	onBlock func(block market.Header, changes *market.Changes)
 	// owed are the trades that are due and not yet made, launched the launches.
 	owed, launched float64
 
@@ -217,6 +222,9 @@ func (c *chainWriter) commit(ctx context.Context, number uint64, trades int, sum
 	}
 	c.rows(at)
 	last := c.header(number)
+	if c.onBlock != nil {
+		c.onBlock(last, &c.block.changes)
+	}
 	err := c.store.Commit(ctx, c.lease, &store.Commit{
 		Last: last, Blocks: []market.Header{last}, Horizon: number - undoDepth, Changes: c.block.changes,
 		Head: store.HeadStatus{Number: number, Time: at, Safe: number - 10, Final: number - 30, FinalTime: c.timeOf(number - 30)},

@@ -38,9 +38,29 @@ type Measurement struct {
 	ready    []time.Duration // from a server's start until it answers
 }
 
+// More is what a world has beside the board's.
+type More struct {
+	// Name tells it from other worlds, and Version changes with what Write makes.
+	Name    string
+	Version int
+	// Write adds to a database that has the board's world.
+	Write func(context.Context, *Measurement) error
+}
+
 // On runs f on a copy of the kept database of each kind.
 func On(ctx context.Context, o *lab.Options, f func(*Measurement) error) error {
-	seedling := func() *lab.Seedling { return newBoardWorld(o.Size).seedling() }
+	return OnMore(ctx, o, nil, f)
+}
+
+// OnMore is On for a database with more in it; nil is no more.
+func OnMore(ctx context.Context, o *lab.Options, more *More, f func(*Measurement) error) error {
+	seedling := func() *lab.Seedling {
+		s := newBoardWorld(o.Size).seedling()
+		if more != nil {
+			more.addTo(s)
+		}
+		return s
+	}
 	return o.OnEach(ctx, seedling, func(kept *lab.Database, dir string) (err error) {
 		d, drop, err := kept.Copied(ctx, dir)
 		if err != nil {
@@ -59,6 +79,26 @@ func On(ctx context.Context, o *lab.Options, f func(*Measurement) error) error {
 		}
 		return f(&Measurement{size: o.Size, Database: d, Dir: dir, clock: clock, Arrivals: a})
 	})
+}
+
+// addTo has a database filled with more.
+func (x *More) addTo(s *lab.Seedling) {
+	fill := s.Fill
+	s.Name, s.Version = s.Name+"-"+x.Name, 100*s.Version+x.Version
+	s.Fill = func(ctx context.Context, st *store.Store, byTime bool, what string) error {
+		if err := fill(ctx, st, byTime, what); err != nil {
+			return err
+		}
+		a, err := newArrivals(ctx, newBoardWorld(s.Size), st, newBoardClock())
+		if err != nil {
+			return err
+		}
+		err = x.Write(ctx, &Measurement{size: s.Size, Arrivals: a})
+		for _, c := range a.writers {
+			err = errors.Join(err, st.Leases.Release(ctx, c.lease))
+		}
+		return err
+	}
 }
 
 // String names what it is about.

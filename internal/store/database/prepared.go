@@ -100,6 +100,21 @@ func ColumnsOf[R any](db *bun.DB, alias string) string {
 	return strings.Join(names, ", ")
 }
 
+// Targets are where rows.Scan puts the columns that ColumnsOf names: a row's fields, and the bytes among them as they are until the next row. It is for many rows, of which
+// each would take bun several times as long.
+func Targets[R any](db *bun.DB, row *R) []any {
+	v := reflect.ValueOf(row).Elem()
+	fields := db.Table(v.Type()).Fields
+	out := make([]any, len(fields))
+	for i, f := range fields {
+		out[i] = f.Value(v).Addr().Interface()
+		if raw, ok := out[i].(*[]byte); ok {
+			out[i] = (*sql.RawBytes)(raw)
+		}
+	}
+	return out
+}
+
 // ScanAll reads the rows of a statement into models, and closes them.
 func ScanAll[R any](ctx context.Context, db *bun.DB, rows *sql.Rows, err error) ([]R, error) {
 	if err != nil {

@@ -1,0 +1,273 @@
+// Package tokenmembers knows which members are in which tokens: they hold some that they bought in a trade that counts. It keeps all of it in memory, by
+// what the chains' indexes and the registry of members change.
+package tokenmembers
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// Reader reads who of members' wallets is in tokens. It is store.Wallets.
+type Reader interface {
+	AllIn(ctx context.Context, chain string) iter.Seq2[store.WalletIn, error]
+	InSince(ctx context.Context, since map[string]int64) iter.Seq2[store.WalletIn, error]
+}
+
+const (
+	// loadTime bounds the reading of all that a chain has.
+	loadTime = 2 * time.Minute
+	// longestGap is how far back what changed is looked for, in seconds of the chain's time. After a longer time all is read anew.
+	longestGap = 60 * 60
+)
+
+// Index knows who is in which token. Follow keeps it fresh; any number of goroutines may ask.
+type Index struct {
+	reader    Reader
+	directory *members.Directory
+	failing   atomic.Bool
+
+	// mu is held to read and to write the wallets' owners, the tokens' groups, and which chains there are. The rest is Follow's own.
+	mu      sync.RWMutex
+	wallets wallets
+	chains  map[string]*chain
+}
+
+// New makes an index that knows of no chain yet.
+func New(r Reader, d *members.Directory) *Index {
+	return &Index{reader: r, directory: d, wallets: newWallets(), chains: map[string]*chain{}}
+}
+
+// Chain is a chain as the caller saw it last.
+type Chain struct {
+	Family chainconfig.Family
+	Status store.ChainStatus
+}
+
+// In are the members who are in a token.
+type In struct {
+	Count int
+	// First are some of them, in the order of their handles.
+	First []members.Member
+}
+
+// IsKnown is false while no member is known: then nobody knows who is in a token.
+func (x *Index) IsKnown() bool { return !x.directory.IsEmpty() }
+
+// IsFailing reports whether what changed last couldn't be read.
+func (x *Index) IsFailing() bool { return x.failing.Load() }
+
+// In gives who is in a token, and up to so many of them.
+func (x *Index) In(chain string, mint market.Address, most int) In {
+	if !x.IsKnown() {
+		return In{}
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	g := x.group(chain, mint)
+	if g == nil {
+		return In{}
+	}
+	return In{Count: g.count, First: x.first(g, most)}
+}
+
+// Count is how many members are in a token.
+func (x *Index) Count(chain string, mint market.Address) int { return x.In(chain, mint, 0).Count }
+
+// Has reports whether a member is in a token.
+func (x *Index) Has(chain string, mint market.Address, m members.Member) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	g := x.group(chain, mint)
+	return g != nil && x.wallets.has(g, m)
+}
+
+// group is a token's; nil where nobody is in it.
+func (x *Index) group(chain string, mint market.Address) *group {
+	if c := x.chains[chain]; c != nil {
+		return c.tokens[mint]
+	}
+	return nil
+}
+
+// first are the first members in a token, by what the directory says of them now.
+func (x *Index) first(g *group, most int) (list []members.Member) {
+	for i := 0; i < len(g.wallets) && len(list) < most; i++ {
+		if x.wallets.isOneBefore(g, i) {
+			continue
+		}
+		w := &x.wallets.list[g.wallets[i]]
+		if owner, ok := x.directory.Owner(w.family, w.address, w.chain); ok && owner.Number == w.number {
+			list = append(list, owner.Member)
+		}
+	}
+	return list
+}
+
+// Follow takes in what has changed since the last time. The caller has had the directory follow the registry, and calls neither at the same time.
+func (x *Index) Follow(ctx context.Context, chains map[string]Chain) error {
+	err := x.follow(ctx, chains)
+	x.failing.Store(err != nil)
+	return err
+}
+
+func (x *Index) follow(ctx context.Context, chains map[string]Chain) error {
+	moved, all := x.directory.Moved()
+	if all || x.directory.IsEmpty() {
+		x.mu.Lock()
+		x.wallets, x.chains = newWallets(), map[string]*chain{}
+		x.mu.Unlock()
+	}
+	if x.directory.IsEmpty() { // there may be no members for good
+		return nil
+	}
+	for id := range x.chains {
+		if _, ok := chains[id]; !ok {
+			x.replace(id, nil)
+		}
+	}
+	for _, k := range moved {
+		x.own(k)
+	}
+	since := map[string]int64{}
+	for id, now := range chains {
+		last := x.chains[id]
+		switch {
+		case last == nil || last.isLapsed(&now.Status):
+			if err := x.load(ctx, id, now); err != nil {
+				return err
+			}
+		case last.status.CommitNo != now.Status.CommitNo:
+			since[id] = last.status.Last.Time
+		}
+	}
+	return x.readSince(ctx, since, chains)
+}
+
+// own looks up whose a wallet is by now. Where it is on one chain alone somebody's, that chain is read anew.
+func (x *Index) own(k member.WalletKey) {
+	for id := range x.chains {
+		there := account{k.Address, id}
+		if _, alone := x.wallets.places[there]; alone || k.Chain == id {
+			x.replace(id, nil)
+			delete(x.wallets.places, there)
+		}
+	}
+	at, ok := x.wallets.places[account{k.Address, ""}]
+	if !ok || k.Chain != "" {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	w := &x.wallets.list[at]
+	for _, g := range w.in {
+		x.wallets.take(g, at)
+	}
+	w.own(x.directory)
+	for _, g := range w.in {
+		x.wallets.put(g, at)
+	}
+}
+
+// readSince takes in what changed on some chains since a time on each.
+func (x *Index) readSince(ctx context.Context, since map[string]int64, now map[string]Chain) error {
+	if len(since) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, figures.LookTime)
+	defer cancel()
+	var changed []store.WalletIn
+	for w, err := range x.reader.InSince(ctx, since) {
+		if err != nil {
+			return err
+		}
+		changed = append(changed, w)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i := range changed {
+		if w := &changed[i]; x.chains[w.Chain] != nil {
+			x.set(x.chains[w.Chain], w.Wallet, w.Mint, w.IsIn)
+		}
+	}
+	for id := range since {
+		x.chains[id].status = now[id].Status
+	}
+	return nil
+}
+
+// set notes whether a wallet is in a token.
+func (x *Index) set(c *chain, wallet, mint market.Address, isIn bool) {
+	g := c.tokens[mint]
+	if g == nil && !isIn {
+		return
+	}
+	at := x.wallets.at(x.directory, c, wallet)
+	if g == nil {
+		g = c.token(mint)
+	}
+	w := &x.wallets.list[at]
+	switch was := w.isIn(g); {
+	case isIn == was:
+	case isIn:
+		w.in = append(w.in, g)
+		x.wallets.put(g, at)
+	default:
+		w.leave(g)
+		x.wallets.take(g, at)
+	}
+}
+
+// load reads all that a chain has. Whoever asks meanwhile gets what was known of it.
+func (x *Index) load(ctx context.Context, id string, now Chain) error {
+	ctx, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
+	c := &chain{id: id, family: now.Family, status: now.Status, tokens: map[market.Address]*group{}}
+	var rows []store.WalletIn
+	for w, err := range x.reader.AllIn(ctx, id) {
+		if err != nil {
+			return err
+		}
+		rows = append(rows, w)
+	}
+	x.mu.Lock()
+	places := make([]uint32, len(rows))
+	for i := range rows {
+		places[i] = x.wallets.at(x.directory, c, rows[i].Wallet)
+	}
+	x.mu.Unlock()
+	for i, at := range places {
+		g := c.token(rows[i].Mint)
+		w := &x.wallets.list[at]
+		if w.in = append(w.in, g); w.number > 0 {
+			g.wallets = append(g.wallets, at)
+		}
+	}
+	for _, g := range c.tokens {
+		x.wallets.order(g)
+	}
+	x.replace(id, c)
+	return nil
+}
+
+// replace has a chain take the place of what was known of it; nil has nothing known of it.
+func (x *Index) replace(id string, c *chain) {
+	x.mu.Lock()
+	was := x.chains[id]
+	if x.chains[id] = c; c == nil {
+		delete(x.chains, id)
+	}
+	x.mu.Unlock()
+	if was != nil {
+		x.wallets.forget(was)
+	}
+}

@@ -1,0 +1,156 @@
+package tokenmembers_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/readtest"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/tokenmembers"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+var (
+	ids      = []member.ID{"u1", "u2", "u3"}
+	accounts = markettest.Addresses("0xd000000000000000000000000000000000000001", "0xd000000000000000000000000000000000000002", "0xd000000000000000000000000000000000000003",
+		"0xd000000000000000000000000000000000000004")
+	mints = markettest.Addresses("0xa000000000000000000000000000000000000001", "0xa000000000000000000000000000000000000002")
+)
+
+// following is an index with what it follows.
+type following struct {
+	*tokenmembers.Index
+
+	ledger    *readtest.Ledger
+	directory *members.Directory
+}
+
+func newFollowing(w *readtest.Ledger) *following {
+	d := members.NewDirectory(w.Store.Social)
+	return &following{tokenmembers.New(w.Store.Wallets, d), w, d}
+}
+
+func (f *following) follow(ctx context.Context) error {
+	list, err := f.ledger.Store.Chains(ctx)
+	if err != nil {
+		return err
+	}
+	chains := map[string]tokenmembers.Chain{}
+	for _, s := range list {
+		chains[s.ID] = tokenmembers.Chain{Family: chainconfig.EVM, Status: s}
+	}
+	if err := f.directory.Follow(ctx); err != nil {
+		return err
+	}
+	return f.Follow(ctx, chains)
+}
+
+// owners asks the registry who is there.
+func owners(ctx context.Context, rt *rapid.T, st *store.Store) (of map[market.Address]members.Member) {
+	of = map[market.Address]members.Member{}
+	for _, id := range ids {
+		m, wallets, err := st.Social.Member(ctx, id)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i := range wallets {
+			of[wallets[i].Address] = members.Member{Number: m.Number, Handle: m.Handle, JoinedAt: m.JoinedAt}
+		}
+	}
+	return of
+}
+
+// TestFollowing has wallets come into tokens and go, change hands and names, on chains with reorgs: an index that follows at any rhythm says who is in which token as
+// a look at all rows does.
+func TestFollowing(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		w := readtest.New(t)
+		w.Watch(accounts...)
+		f := newFollowing(w)
+		type place struct {
+			chain        string
+			wallet, mint market.Address
+		}
+		history := map[string][]map[place]bool{"base": {{}, {}, {}}, "bsc": {{}, {}, {}}} // by block
+		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+			chain := rapid.SampledFrom(readtest.Chains).Draw(rt, "chain")
+			past := history[chain]
+			switch rapid.SampledFrom([]string{"trade", "trade", "trade", "reorg", "member", "wallet", "time", "follow"}).Draw(rt, "step") {
+			case "trade":
+				next := maps.Clone(past[len(past)-1])
+				w.Commit(chain, func(ch *market.Changes) {
+					for _, wallet := range rapid.SliceOfNDistinct(rapid.SampledFrom(accounts), 1, 3, rapid.ID).Draw(rt, "wallets") {
+						p := place{chain, wallet, rapid.SampledFrom(mints).Draw(rt, "mint")}
+						next[p] = rapid.IntRange(0, 2).Draw(rt, "in") > 0
+						w.Hold(ch, chain, p.wallet, p.mint, next[p])
+					}
+				})
+				history[chain] = append(past, next)
+			case "reorg":
+				if to := len(past) - 1 - rapid.IntRange(1, 2).Draw(rt, "depth"); to >= 2 {
+					w.Rewind(chain, uint64(to))
+					history[chain] = past[:to+1]
+				}
+			case "member":
+				r := member.Record{ID: rapid.SampledFrom(ids).Draw(rt, "member"), Deleted: rapid.IntRange(0, 2).Draw(rt, "leaves") == 0}
+				if !r.Deleted {
+					r.Handle, r.JoinedAt = rapid.SampledFrom([]string{"a", "B", "z"}).Draw(rt, "handle")+string(r.ID), 1
+				}
+				w.Apply(r)
+			case "wallet":
+				w.Apply(member.Record{
+					ID: rapid.SampledFrom(ids).Draw(rt, "owner"), Deleted: rapid.IntRange(0, 3).Draw(rt, "taken away") == 0,
+					Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: rapid.SampledFrom(accounts).Draw(rt, "wallet"), Chain: rapid.SampledFrom([]string{"", "bsc"}).Draw(rt, "of")},
+				})
+			case "time":
+				w.Now += rapid.SampledFrom([]int64{1, 60, 4_000}).Draw(rt, "seconds")
+			case "follow":
+				if err := f.follow(t.Context()); err != nil {
+					rt.Fatal(err)
+				}
+			}
+		}
+		if err := f.follow(t.Context()); err != nil {
+			rt.Fatal(err)
+		}
+		for chain, past := range history {
+			for _, mint := range mints {
+				in := map[member.Number]members.Member{}
+				for p, is := range past[len(past)-1] {
+					if owner, ok := f.directory.Owner(chainconfig.EVM, p.wallet, chain); is && ok && p.mint == mint {
+						in[owner.Number] = owner.Member
+					}
+				}
+				want := slices.SortedFunc(maps.Values(in), func(a, b members.Member) int {
+					return cmp.Compare(member.HandleKey(a.Handle), member.HandleKey(b.Handle))
+				})
+				got := f.In(chain, mint, len(ids))
+				if got.Count != len(want) || fmt.Sprint(got.First) != fmt.Sprint(want) {
+					rt.Fatalf("in %s of %s there are %d, %v, want %v", mint, chain, got.Count, got.First, want)
+				}
+				if some := f.In(chain, mint, 1); some.Count != got.Count || len(some.First) != min(1, len(want)) {
+					rt.Fatalf("of one there are %+v", some)
+				}
+				for _, m := range owners(t.Context(), rt, w.Store) {
+					if _, is := in[m.Number]; f.Has(chain, mint, m) != is {
+						rt.Fatalf("%s is in %s of %s: %t", m.Handle, mint, chain, !is)
+					}
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,176 @@
+package tokenmembers
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// chain has the tokens of one chain that members' wallets are in.
+type chain struct {
+	id     string
+	family chainconfig.Family
+	// status is the chain's when it was read last.
+	status store.ChainStatus
+	tokens map[market.Address]*group
+}
+
+// isLapsed reports whether what was read has to be read anew: the chain had a reorg, is another index, has lost commits, or wasn't looked at for long.
+func (c *chain) isLapsed(now *store.ChainStatus) bool {
+	was := &c.status
+	return now.Rewinds != was.Rewinds || now.Generation != was.Generation || now.CommitNo < was.CommitNo || now.Last.Time-was.Last.Time > longestGap
+}
+
+func (c *chain) token(mint market.Address) *group {
+	g := c.tokens[mint]
+	if g == nil {
+		g = &group{on: c}
+		c.tokens[mint] = g
+	}
+	return g
+}
+
+// group is a token with the places of the wallets in it that are somebody's, by their members' handles: a member's are side by side.
+type group struct {
+	on      *chain
+	wallets []uint32
+	// count is how many members they are of.
+	count int
+}
+
+// account names a wallet that is one on all chains of its family, or with a chain the wallet on that chain alone.
+type account struct {
+	address market.Address
+	chain   string
+}
+
+// wallet is a wallet with whose it is.
+type wallet struct {
+	account
+
+	family chainconfig.Family
+	// number is its member's, and key that of the handle; 0 where it is nobody's.
+	number member.Number
+	key    string
+	// in are the tokens that it is in.
+	in []*group
+}
+
+// own looks up whose it is.
+func (w *wallet) own(d *members.Directory) {
+	w.number, w.key = 0, ""
+	if owner, ok := d.Owner(w.family, w.address, w.chain); ok {
+		w.number, w.key = owner.Number, member.HandleKey(owner.Handle)
+	}
+}
+
+func (w *wallet) isIn(g *group) bool { return slices.Contains(w.in, g) }
+
+func (w *wallet) leave(g *group) {
+	w.in = slices.DeleteFunc(w.in, func(other *group) bool { return other == g })
+}
+
+// wallets are those that are, or were, in tokens.
+type wallets struct {
+	list   []wallet
+	places map[account]uint32
+}
+
+func newWallets() wallets { return wallets{places: map[account]uint32{}} }
+
+// at is the place of a wallet on a chain, made if there is none.
+func (ws *wallets) at(d *members.Directory, c *chain, address market.Address) uint32 {
+	if at, ok := ws.places[account{address, c.id}]; ok {
+		return at
+	}
+	a := account{address, ""}
+	at, ok := ws.places[a]
+	if ok && ws.list[at].number > 0 {
+		return at
+	}
+	if _, anywhere := d.Owner(c.family, address, ""); !anywhere {
+		if _, here := d.Owner(c.family, address, c.id); here {
+			a, ok = account{address, c.id}, false
+		}
+	}
+	if !ok {
+		at = uint32(len(ws.list))
+		ws.places[a] = at
+		ws.list = append(ws.list, wallet{account: a, family: c.family})
+		ws.list[at].own(d)
+	}
+	return at
+}
+
+// compare orders wallets by their members' handles.
+func (ws *wallets) compare(a, b uint32) int {
+	x, y := &ws.list[a], &ws.list[b]
+	return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.number, y.number), cmp.Compare(a, b))
+}
+
+// order puts the wallets of a token in order, and counts their members.
+func (ws *wallets) order(g *group) {
+	slices.SortFunc(g.wallets, ws.compare)
+	g.count = 0
+	for i := range g.wallets {
+		if !ws.isOneBefore(g, i) {
+			g.count++
+		}
+	}
+}
+
+// isOneBefore reports whether the i-th wallet of a token has the member of the one before it.
+func (ws *wallets) isOneBefore(g *group, i int) bool {
+	return i > 0 && ws.list[g.wallets[i-1]].number == ws.list[g.wallets[i]].number
+}
+
+// isAlone reports whether the i-th wallet of a token is the only one of its member there.
+func (ws *wallets) isAlone(g *group, i int) bool {
+	return !ws.isOneBefore(g, i) && (i+1 == len(g.wallets) || !ws.isOneBefore(g, i+1))
+}
+
+// put has a wallet count in a token, if it is somebody's.
+func (ws *wallets) put(g *group, at uint32) {
+	if ws.list[at].number == 0 {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(g.wallets, at, ws.compare)
+	if g.wallets = slices.Insert(g.wallets, i, at); ws.isAlone(g, i) {
+		g.count++
+	}
+}
+
+// take has a wallet count in a token no more.
+func (ws *wallets) take(g *group, at uint32) {
+	i, ok := slices.BinarySearchFunc(g.wallets, at, ws.compare)
+	if !ok {
+		return
+	}
+	if ws.isAlone(g, i) {
+		g.count--
+	}
+	g.wallets = slices.Delete(g.wallets, i, i+1)
+}
+
+// has reports whether a member is in a token.
+func (ws *wallets) has(g *group, m members.Member) bool {
+	key := member.HandleKey(m.Handle)
+	_, ok := slices.BinarySearchFunc(g.wallets, m, func(at uint32, m members.Member) int {
+		w := &ws.list[at]
+		return cmp.Or(cmp.Compare(w.key, key), cmp.Compare(w.number, m.Number))
+	})
+	return ok
+}
+
+// forget has no wallet be in tokens of a chain any more.
+func (ws *wallets) forget(c *chain) {
+	for i := range ws.list {
+		w := &ws.list[i]
+		w.in = slices.DeleteFunc(w.in, func(g *group) bool { return g.on == c })
+	}
+}
