@@ -32,8 +32,8 @@ type subjects struct {
 // bigTradeUSD is the default of Site.BigTradeUSD.
 const bigTradeUSD = 1_000
 
-// newSubjects makes the handlers, which read through readers.
-func newSubjects(o *Options, readers read.Readers, latencies *serve.Latencies) (*subjects, error) {
+// newSubjects makes the handlers, which read through readers, and through own readers what is for no single request.
+func newSubjects(o *Options, readers, own read.Readers, latencies *serve.Latencies) (*subjects, error) {
 	links := wire.Links{Base: o.BaseURL, Docs: o.DocsURL}
 	cards := &share.Cards{Service: o.Cards, Series: readers.Series, Pictures: readers.Profiles}
 	service, err := platform.New(platform.Options{Links: links, Build: o.Build, Site: o.Site, Latencies: latencies, Now: o.Now})
@@ -44,7 +44,7 @@ func newSubjects(o *Options, readers read.Readers, latencies *serve.Latencies) (
 		Tokens: readers.Tokens, Heartbeat: service.Heartbeat, DrawsCards: o.Cards != nil, Links: links, Build: o.Build, Site: o.Site,
 	})
 	members := social.New(social.Options{
-		Readers: readers, Links: links, ProvedWalletsAlone: o.Site.ProvedWalletsAlone, BigTradeUSD: cmp.Or(o.Site.BigTradeUSD, bigTradeUSD), Now: o.Now, Log: o.Log,
+		Readers: readers, OwnReaders: own, Links: links, ProvedWalletsAlone: o.Site.ProvedWalletsAlone, BigTradeUSD: cmp.Or(o.Site.BigTradeUSD, bigTradeUSD), Now: o.Now, Log: o.Log,
 	})
 	return &subjects{pages: people, social: members, routes: slices.Concat(
 		tokens.New(tokens.Options{Readers: readers, Links: links, Cards: cards, Checker: o.Checker, Now: o.Now}).Routes(),
@@ -60,7 +60,7 @@ func newSubjects(o *Options, readers read.Readers, latencies *serve.Latencies) (
 // newHandler makes the public handler. docs answers below /docs. runStreams makes events and writes them to open streams, until its context ends.
 func newHandler(o *Options, readers read.Readers, docs http.Handler) (h http.Handler, runStreams func(context.Context), err error) {
 	latencies := &serve.Latencies{}
-	s, err := newSubjects(o, read.NewAdmission(o.MaxInFlight, runtime.GOMAXPROCS(0)).Readers(readers), latencies)
+	s, err := newSubjects(o, read.NewAdmission(o.MaxInFlight, runtime.GOMAXPROCS(0)).Readers(readers), readers, latencies)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,7 +16,7 @@ func NewHandler(o *Options, readers read.Readers) (http.Handler, error) {
 
 // Operations are those that the server answers.
 func Operations(o *Options) ([]contract.Operation, error) {
-	s, err := newSubjects(o, read.Readers{}, &serve.Latencies{})
+	s, err := newSubjects(o, read.Readers{}, read.Readers{}, &serve.Latencies{})
 	if err != nil {
 		return nil, err
 	}

@@ -181,10 +181,17 @@ func TestDatabaseGoneAndBack(t *testing.T) {
 	if f, s := get[contract.TradeFeed](t, c, "/api/feed/trades"), get[contract.LiveSince](t, c, "/api/live/since?trade=0"); !f.Stale || !s.Stale {
 		t.Errorf("the feed is stale: %v, and what is new: %v", f.Stale, s.Stale)
 	}
-	eventually(t, "the members who were asked for before are stale", func() bool { return get[contract.TokenFamily](t, c, family).Stale })
+	// Who is in which token is in memory, whether it was asked for or not.
+	for _, of := range []string{family, "/api/token/" + token + "/family?chain=bsc"} {
+		if f := get[contract.TokenFamily](t, c, of); !f.Stale || f.Count == nil {
+			t.Errorf("the members in a token are %+v", f)
+		}
+	}
+	if in := get[contract.MembersIn](t, c, "/api/live/members-in?mints=bsc:"+token); !in.Stale || len(in.Tokens) != 1 {
+		t.Errorf("the members in a token are %+v", in)
+	}
 	for _, target := range []string{
-		"/api/leaderboard", "/api/leaderboard/series", "/api/leaderboard/series?range=all", "/api/token/" + token + "/family?chain=bsc",
-		"/api/live/members-in?mints=bsc:" + token, "/api/token/info/" + bare + "?chain=base", "/api/chart/" + token, "/api/token/" + token + "/candles", "/api/dexscreener/search?q=pepe",
+		"/api/leaderboard", "/api/leaderboard/series", "/api/leaderboard/series?range=all", "/api/token/info/" + bare + "?chain=base", "/api/chart/" + token, "/api/token/" + token + "/candles", "/api/dexscreener/search?q=pepe",
 		"/api/market/token-prices?mints=" + bare, "/api/majors?chain=base&pair=ETH&tf=1h", "/api/launch/token/" + bare,
 		"/api/token/" + bare + "/trust", "/api/pnl-card/token/" + token + ".png", "/api/pnl-card/launch/" + token + ".png",
 		"/api/pnl-card/trader/" + trader + ".png", "/t/" + bare,

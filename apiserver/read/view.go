@@ -201,7 +201,7 @@ func (v *View) readChains(ctx context.Context) ([]store.ChainStatus, error) {
 func (v *View) followStream(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, figures.LookTime)
 	defer cancel()
-	err := v.follower.Follow(ctx)
+	err := errors.Join(v.follower.Follow(ctx), v.older.FollowNotes(ctx))
 	if err != nil && !v.streamFailed && ctx.Err() == nil {
 		v.log.WarnContext(ctx, "the stream can't be followed: what is new comes late", "err", err.Error())
 	}

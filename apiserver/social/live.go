@@ -64,7 +64,7 @@ func (h *Handlers) Run(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		h.live.prices.run(ctx, h)
+		h.live.prices.run(ctx, h.live.h)
 	}()
 	turn := time.NewTicker(eventsEvery)
 	defer turn.Stop()

@@ -17,7 +17,9 @@ const presenceWindow = 180
 // Options are what the handlers work with.
 type Options struct {
 	Readers read.Readers
-	Links   wire.Links
+	// OwnReaders are for the events that are made once for all who follow the stream: however many others ask, they are made.
+	OwnReaders read.Readers
+	Links      wire.Links
 	// ProvedWalletsAlone keeps wallets off the leaderboard that the platform alone vouches for.
 	ProvedWalletsAlone bool
 	// BigTradeUSD is the least value in USD of a trade that the filter big shows.
@@ -39,7 +41,9 @@ type Handlers struct {
 // New makes the handlers.
 func New(o Options) *Handlers {
 	h := &Handlers{Options: o, launchCards: wire.LaunchCards{Links: o.Links}, rich: newRichTexts(o.Readers.Pairs)}
-	h.live.h = h
+	own := o
+	own.Readers = o.OwnReaders
+	h.live.h = &Handlers{Options: own, launchCards: h.launchCards, rich: h.rich}
 	return h
 }
 

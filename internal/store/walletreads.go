@@ -70,6 +70,7 @@ func walkWallets[R, V any](ctx context.Context, s *rows, table string, chains []
 		database.Among(s.db.IsPostgres(), s.served.indexesOf(chains)), from, to)
 	var r R
 	into := database.Targets(s.db.Read, &r)
+	ids := map[string]string{} // one text for each chain, in place of one for each row
 	return database.Walk(ctx, s.db.Read, q, table, func(rows *sql.Rows) (v V, err error) {
 		if err = rows.Scan(into...); err != nil {
 			return v, err
@@ -77,8 +78,13 @@ func walkWallets[R, V any](ctx context.Context, s *rows, table string, chains []
 		if v, err = value(&r); err != nil {
 			return v, err
 		}
-		id := chain(&v)
-		*id, _ = s.served.chainOf(*id)
+		index := chain(&v)
+		id, ok := ids[*index]
+		if !ok {
+			id, _ = s.served.chainOf(*index)
+			ids[*index] = id
+		}
+		*index = id
 		return v, nil
 	})
 }

@@ -113,7 +113,9 @@ type made[V any] struct {
 }
 
 // isFresh reports whether the value is the answer at an age without being made anew.
-func (m *made[V]) isFresh(age time.Duration) bool { return age < max(again, min(againCost*m.took, long/2)) }
+func (m *made[V]) isFresh(age time.Duration) bool {
+	return age < max(again, min(againCost*m.took, long/2))
+}
 
 // remembered is a value that was made a moment ago. One that is older is the answer once more while it is made anew, once for all who ask; only the first to ask,
 // and who asks after a long while, wait for that. Where it can't be made, the last one is the answer, and stale.

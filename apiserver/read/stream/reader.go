@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -21,10 +20,10 @@ const (
 	atOnce = 5_000
 	// checkedAgain is the age from which on it is read anew whether a critical check of a token failed, and closedAgain the same of a minute's close.
 	checkedAgain, closedAgain = 30 * time.Second, time.Second
-	// callTTL and noteTTL are how long a call and a note that were read are used again.
-	callTTL, noteTTL = time.Second, time.Second
-	// keptTokens, keptMinutes, keptCalls and keptNotes are how many of each are remembered. A note has up to 16 KiB.
-	keptTokens, keptMinutes, keptCalls, keptNotes = 4_096, 16_384, 4_096, 2_048
+	// callTTL is how long a call that was read is used again.
+	callTTL = time.Second
+	// keptTokens, keptMinutes and keptCalls are how many of each are remembered.
+	keptTokens, keptMinutes, keptCalls = 4_096, 16_384, 4_096
 )
 
 // Follower keeps the newest items. One goroutine calls it.
@@ -195,7 +194,7 @@ type Reader struct {
 	checked *recent.Cache[store.TokenAt, recent.Dated[bool]]
 	closes  *recent.Cache[Minute, minuteClose]
 	calls   *recent.Cache[int64, recent.Dated[member.Call]]
-	notes   *recent.Cache[social.NoteKey, recent.Dated[*member.Post]]
+	notes   notes
 	flight  singleflight.Group
 }
 
@@ -203,7 +202,7 @@ type Reader struct {
 func NewReader(st *store.Store, now func() time.Time) *Reader {
 	return &Reader{
 		stream: st.Stream, social: st.Social, trust: st.Trust, candles: st.Candles, now: now,
-		calls: recent.New[int64, recent.Dated[member.Call]](keptCalls), notes: recent.New[social.NoteKey, recent.Dated[*member.Post]](keptNotes),
+		calls: recent.New[int64, recent.Dated[member.Call]](keptCalls), notes: newNotes(),
 		checked: recent.New[store.TokenAt, recent.Dated[bool]](keptTokens), closes: recent.New[Minute, minuteClose](keptMinutes),
 	}
 }
@@ -332,47 +331,6 @@ func (r *Reader) Calls(ctx context.Context, list []Call) (map[int64]member.Call,
 		}
 		out[item.Call] = c
 		r.calls.Put(item.Number, recent.Dated[member.Call]{Value: c, At: at})
-	}
-	return out, nil
-}
-
-// Notes reads which posts are notes on some trades. It leaves out trades without a note. While the database can't be read, it gives the notes as they were
-// read last.
-func (r *Reader) Notes(ctx context.Context, trades []*Trade) (map[*Trade]*member.Post, error) {
-	out := make(map[*Trade]*member.Post)
-	unread := map[social.NoteKey][]*Trade{}
-	hasAll := true
-	for _, t := range trades {
-		key := social.NoteKey{Member: t.Member, TradeRef: member.TradeRef{Chain: t.Chain, Tx: t.Tx, Mint: t.Token}}
-		hit, ok := r.notes.Get(key)
-		if hit.Value != nil {
-			out[t] = hit.Value
-		}
-		if !ok || r.now().Sub(hit.At) >= noteTTL {
-			unread[key], hasAll = append(unread[key], t), hasAll && ok
-		}
-	}
-	if len(unread) == 0 {
-		return out, nil
-	}
-	at := r.now()
-	ctx, cancel := context.WithTimeout(ctx, figures.ReadTime)
-	defer cancel()
-	found, err := r.social.Notes(ctx, slices.Collect(maps.Keys(unread)))
-	if err != nil {
-		if hasAll {
-			return out, nil
-		}
-		return nil, err
-	}
-	for key, of := range unread {
-		note := found[key]
-		r.notes.Put(key, recent.Dated[*member.Post]{Value: note, At: at})
-		for _, t := range of {
-			if delete(out, t); note != nil {
-				out[t] = note
-			}
-		}
 	}
 	return out, nil
 }

@@ -227,6 +227,7 @@ func (c *chainWriter) commit(ctx context.Context, number uint64, trades int, sum
 	}
 	err := c.store.Commit(ctx, c.lease, &store.Commit{
 		Last: last, Blocks: []market.Header{last}, Horizon: number - undoDepth, Changes: c.block.changes,
+		Undo: c.onBlock != nil, // what is new is told of no other blocks
 		Head: store.HeadStatus{Number: number, Time: at, Safe: number - 10, Final: number - 30, FinalTime: c.timeOf(number - 30)},
 	})
 	if err != nil {

@@ -66,20 +66,28 @@ func Command() lab.Command {
 			f.IntVar(&s.entries, "entries", s.entries, "entries of their wallets in the last seven days")
 		},
 		Run: func(ctx context.Context) error {
-			more := &board.More{Name: fmt.Sprintf("members-%d-%d", s.members, s.entries), Version: 1, Write: func(ctx context.Context, on *board.Measurement) error {
-				return newPeople(on, s).write(ctx)
-			}}
-			return board.OnMore(ctx, o, more, func(on *board.Measurement) error {
-				p := newPeople(on, s)
-				if err := p.read(ctx); err != nil {
-					return err
-				}
-				p.follow()
-				m := &measurement{Measurement: on, Options: o, people: p, arriving: arriving}
+			return on(ctx, o, s, func(m *measurement) error {
+				m.arriving = arriving
 				return m.measure(ctx)
 			})
 		},
 	}
+}
+
+// on runs f on a copy of the kept database of each kind, in which members trade.
+func on(ctx context.Context, o *lab.Options, s size, f func(*measurement) error) error {
+	more := &board.More{
+		Name: fmt.Sprintf("members-%d-%d", s.members, s.entries), Version: 1,
+		Write: func(ctx context.Context, on *board.Measurement) error { return newPeople(on, s).write(ctx) },
+	}
+	return board.OnMore(ctx, o, more, func(on *board.Measurement) error {
+		p := newPeople(on, s)
+		if err := p.read(ctx); err != nil {
+			return err
+		}
+		p.follow()
+		return f(&measurement{Measurement: on, Options: o, people: p})
+	})
 }
 
 func (m *measurement) measure(ctx context.Context) error {
@@ -133,7 +141,10 @@ func (m *measurement) round(ctx context.Context, api *lab.Served, round uint64) 
 		}
 		out.used = used
 		stop()
-		return errors.Join(<-followed, out.of.Statuses().Only(http.StatusOK, lab.Refused))
+		if err := <-followed; err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+		return out.of.Statuses().Only(http.StatusOK, lab.Refused)
 	})
 	return out, err
 }
@@ -169,14 +180,11 @@ type heads struct{ before atomic.Int64 }
 
 const comesBack = 2
 
-// follow asks once a second where the stream is.
+// follow asks once a second where the stream is, until ctx ends.
 func (h *heads) follow(ctx context.Context, address string) error {
 	var last []int64
 	for wait.For(ctx, time.Second) {
 		a, err := lab.Fetch(ctx, address, "/api/live/since")
-		if ctx.Err() != nil {
-			return nil
-		}
 		if err != nil {
 			return err
 		}

@@ -142,10 +142,7 @@ func (p *people) trade(ctx context.Context, c *board.Chain) error {
 	for h := range past {
 		changes, from := &market.Changes{}, lab.WorldEnd-lab.WorldEnd%3600-int64(past-1-h)*3600
 		for want := n * (h + 1) / past; done < want; done++ {
-			at := from + p.rng.Int64N(3600)
-			if at > lab.WorldEnd {
-				at = lab.WorldEnd
-			}
+			at := min(from+p.rng.Int64N(3600), lab.WorldEnd)
 			e := market.Entry{
 				Block: c.BlockAt(at), Seq: uint32(done), Time: at, Tx: lab.TxOf(c.BlockAt(at), uint64(done)), Token: c.Mints[tokens.Draw(p.rng)], Pool: lab.AddressOf(41, 3, 0),
 				NanoUSD: 1e9 + p.rng.Int64N(500e9), Amount: lab.RawAmount(1000, 18),
