@@ -1787,7 +1787,7 @@ type LaunchBase struct {
 	// MarketCapUSD Price times total supply in USD.
 	MarketCapUSD *float64 `json:"market_cap_usd"`
 
-	// Members Members who hold the token, up to five of them by handle.
+	// Members Members who are in the token, up to five of them by handle.
 	Members FamilyHolders `json:"members"`
 
 	// Mint A token's address. A Solana mint as it is, a contract address in lower case.
@@ -2817,7 +2817,7 @@ type TractionParts struct {
 	Concentration *float64 `json:"concentration"`
 	LiquidityUSD  *float64 `json:"liquidity_usd"`
 
-	// Members Members who hold the token.
+	// Members Members who are in the token.
 	Members *int `json:"members"`
 
 	// NewHolders Holders gained less those lost, at least 0. Each change decays, so it need not be whole. Null while `holders` is unknown, for the

@@ -131,6 +131,7 @@ func (v *View) Run(ctx context.Context) {
 		pause(ctx, refreshEvery-refreshApart, hints)
 	}
 	v.ranks.Wait()
+	v.inTokens.Wait()
 	_ = g.Wait()
 }
 
@@ -201,7 +202,7 @@ func (v *View) readChains(ctx context.Context) ([]store.ChainStatus, error) {
 func (v *View) followStream(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, figures.LookTime)
 	defer cancel()
-	err := errors.Join(v.follower.Follow(ctx), v.older.FollowNotes(ctx))
+	err := errors.Join(v.follower.Follow(ctx), v.older.FollowNotes(ctx, v.looks.Social))
 	if err != nil && !v.streamFailed && ctx.Err() == nil {
 		v.log.WarnContext(ctx, "the stream can't be followed: what is new comes late", "err", err.Error())
 	}

@@ -22,16 +22,16 @@ func (h *Handlers) family(r *serve.Request) (*serve.Answer, error) {
 	if len(s.Candidates) > 0 {
 		out.ChainCandidates = &s.Candidates
 	}
-	out.Count = counted(r, in.Count, out.UnknownReasons)
+	out.Count = counted(r, s.Chain, in.Count, out.UnknownReasons)
 	for _, m := range in.First {
 		out.Holders = append(out.Holders, contract.FamilyHolder{Handle: m.Handle})
 	}
 	return serve.Encode(out)
 }
 
-// counted is a count of members, which is unknown where no member is known.
-func counted(r *serve.Request, n int, why contract.UnknownReasons) *int {
-	if n == 0 && r.Seen.Members.IsEmpty() {
+// counted is a count of members in a token of a chain, which may be unknown.
+func counted(r *serve.Request, chain string, n int, why contract.UnknownReasons) *int {
+	if !r.Seen.TokenMembers.IsKnown(chain) {
 		why["count"] = contract.UnknownReasonUnavailable
 		return nil
 	}
@@ -57,7 +57,7 @@ func (h *Handlers) membersIn(r *serve.Request) (*serve.Answer, error) {
 		newest, out.Stale = max(newest, s.Changed.At), out.Stale || s.Stale
 		in := r.Seen.TokenMembers.In(s.Chain, s.Token.Token.Mint, mostFaces)
 		of := contract.TokenMembers{Faces: []contract.Face{}, UnknownReasons: contract.UnknownReasons{}}
-		of.Count = counted(r, in.Count, of.UnknownReasons)
+		of.Count = counted(r, s.Chain, in.Count, of.UnknownReasons)
 		for _, m := range in.First {
 			of.Faces = append(of.Faces, faceOf(m))
 		}

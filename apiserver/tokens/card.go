@@ -33,7 +33,7 @@ func (h *Handlers) buildCard(r *serve.Request) (*cards.Built, error) {
 	if out.PriceUSD != nil {
 		out.PricedAt = figure.RoundMinute(s.AsOf) // it moves with its quote, whenever the token was traded last
 	}
-	if r.Seen.TokenMembers.IsKnown() {
+	if r.Seen.TokenMembers.IsKnown(s.Chain) {
 		out.Members = &sharecard.Members{Count: figure.RoundCount(r.Seen.TokenMembers.Count(s.Chain, mint))}
 	}
 	launchedAt := int64(0)

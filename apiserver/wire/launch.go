@@ -33,7 +33,7 @@ const MostCardHandles = 5
 
 // MembersOf are the members who are in a token, up to some handles. They are uncounted while no member is known.
 func MembersOf(x *tokenmembers.Index, chain string, mint market.Address, most int) contract.FamilyHolders {
-	if !x.IsKnown() {
+	if !x.IsKnown(chain) {
 		return Uncounted()
 	}
 	in := x.In(chain, mint, most)

@@ -15,6 +15,9 @@ func (r *Registry) applyPost(rec *Record) (Outcome, error) {
 	if author == nil || author.LeftAt > 0 {
 		return "", ErrNoMember
 	}
+	if p == nil && rec.UpdatedAt <= author.WalletsAfter {
+		return Older, nil // from before the author left, and came back
+	}
 	if p == nil {
 		r.newPost(author, rec)
 		return Written, nil

@@ -33,7 +33,7 @@ type Member struct {
 	UpdatedAt int64
 	// LeftAt is when the member left, in unix seconds; 0 is a member.
 	LeftAt int64
-	// WalletsAfter is the app's time of the record by which the member left last, in unix microseconds: no older record gives them a wallet again.
+	// WalletsAfter is the app's time of the record by which the member left last, in unix microseconds: no older record gives them a wallet, or a post, again.
 	WalletsAfter int64
 	// Change is the registry's number of the last change.
 	Change int64

@@ -27,7 +27,7 @@ type tokenRow struct {
 }
 
 // OnlyWithTicker finds the one token that has a ticker and a price, on whichever chain; ok is false where there is none, or more than one. The ticker's case is
-// ignored, and dollar signs before it.
+// ignored, and a dollar sign before it; SQLite ignores the case of ASCII, and of other letters where all of them have one case.
 func (s Tokens) OnlyWithTicker(ctx context.Context, ticker string) (at TokenAt, ok bool, err error) {
 	var spelt []any
 	for _, form := range []string{ticker, strings.ToLower(ticker), strings.ToUpper(ticker)} {
@@ -42,7 +42,7 @@ func (s Tokens) OnlyWithTicker(ctx context.Context, ticker string) (at TokenAt, 
 	if len(rows) > mostTickers {
 		return at, false, nil
 	}
-	rows = slices.DeleteFunc(rows, func(r tokenRow) bool { return !strings.EqualFold(strings.TrimLeft(r.Symbol, "$ "), ticker) })
+	rows = slices.DeleteFunc(rows, func(r tokenRow) bool { return !strings.EqualFold(strings.TrimPrefix(r.Symbol, "$"), ticker) })
 	listed, err := s.listed(ctx, rows)
 	if err != nil || len(listed) != 1 {
 		return at, false, err

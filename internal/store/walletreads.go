@@ -115,18 +115,21 @@ type WalletIn struct {
 	TokenAt
 
 	Wallet market.Address
+	// Member is the number of the member for whom the index watches the wallet; 0 where it doesn't.
+	Member int64
 	IsIn   bool
 }
 
-const allWalletsIn = "SELECT chain, token, wallet, is_in FROM wallet_positions WHERE is_in AND chain = ?"
+const allWalletsIn = "SELECT p.chain, p.token, p.wallet, w.member, p.is_in FROM wallet_positions p JOIN watched_wallets w ON w.chain = p.chain AND w.wallet = p.wallet " +
+	"WHERE p.is_in AND p.chain = ?"
 
 // AllIn walks the watched wallets whose members are in tokens of a chain, in no order.
 func (s Wallets) AllIn(ctx context.Context, chain string) iter.Seq2[WalletIn, error] {
 	return s.walkIn(ctx, allWalletsIn, s.served.indexOf(chain))
 }
 
-const walletsInSince = "SELECT e.chain, e.token, e.wallet, COALESCE(p.is_in, FALSE) FROM (SELECT DISTINCT chain, token, wallet FROM wallet_entries WHERE chain = ? AND time >= ?) e " +
-	"LEFT JOIN wallet_positions p ON p.chain = e.chain AND p.wallet = e.wallet AND p.token = e.token"
+const walletsInSince = "SELECT e.chain, e.token, e.wallet, COALESCE(w.member, 0), COALESCE(p.is_in, FALSE) FROM (SELECT DISTINCT chain, token, wallet FROM wallet_entries WHERE chain = ? AND time >= ?) e " +
+	"LEFT JOIN wallet_positions p ON p.chain = e.chain AND p.wallet = e.wallet AND p.token = e.token LEFT JOIN watched_wallets w ON w.chain = e.chain AND w.wallet = e.wallet"
 
 // InSince walks the watched wallets that had entries since a time on their chain, in unix seconds, with the tokens that these were of, in no order.
 func (s Wallets) InSince(ctx context.Context, since map[string]int64) iter.Seq2[WalletIn, error] {
@@ -141,7 +144,7 @@ func (s Wallets) InSince(ctx context.Context, since map[string]int64) iter.Seq2[
 func (s Wallets) walkIn(ctx context.Context, query string, args ...any) iter.Seq2[WalletIn, error] {
 	return database.Walk(ctx, s.db.Read, s.db.Read.NewRaw(query, args...), "wallet_positions", func(rows *sql.Rows) (v WalletIn, err error) {
 		var token, wallet sql.RawBytes
-		if err := rows.Scan(&v.Chain, &token, &wallet, &v.IsIn); err != nil {
+		if err := rows.Scan(&v.Chain, &token, &wallet, &v.Member, &v.IsIn); err != nil {
 			return v, err
 		}
 		c := model.Columns{Table: "wallet_positions"}

@@ -120,7 +120,7 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 			people[id] = markettest.Address(fmt.Sprintf("0xd0%037x%s", 0, id[1:]))
 			w.Join(id, people[id])
 		}
-		w.Watch(slices.Collect(maps.Values(people))...)
+		w.Sync(slices.Collect(maps.Values(people))...)
 		someone := rapid.SampledFrom([]member.ID{"u1", "u2", "u3"})
 		look(following)
 		names := []string{"Otter", "otter", "Moon", "Cat", "cat ", "Dog"}
@@ -141,6 +141,9 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 						if w.Has(chain, mint) && rapid.Bool().Draw(rt, "trades") {
 							w.Trade(ch, chain, mint, uint64(i))
 							for _, id := range rapid.SliceOfDistinct(someone, rapid.ID).Draw(rt, "members") {
+								if w.Watched(chain, people[id]) == 0 {
+									continue
+								}
 								w.Hold(ch, chain, people[id], mint, rapid.IntRange(0, 3).Draw(rt, "holds") > 0)
 							}
 							return
@@ -153,6 +156,7 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 				} else {
 					w.Join(id, people[id])
 				}
+				w.Sync(slices.Collect(maps.Values(people))...)
 			default:
 				w.Commit(chain, func(ch *market.Changes) {
 					for i := range rapid.IntRange(1, 4).Draw(rt, "launches") {

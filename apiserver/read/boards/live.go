@@ -78,7 +78,7 @@ func (b *chainTokens) live(everything bool) []Ranked {
 			b.list[i] = last[was]
 			continue
 		}
-		r := Ranked{Token: b.token(e), Figures: e.facts.Figures(e.mint, b.usd, b.status.Last.Time), Score: e.score, KnowsMembers: b.in.IsKnown(), Metadata: e.meta}
+		r := Ranked{Token: b.token(e), Figures: e.facts.Figures(e.mint, b.usd, b.status.Last.Time), Score: e.score, KnowsMembers: b.in.IsKnown(b.chain), Metadata: e.meta}
 		if was >= 0 && !e.isTouched {
 			r.Parts = last[was].Parts
 		} else {

@@ -266,7 +266,7 @@ func (r *Ranker) publish(everything bool) publishedBoard {
 	for id, b := range r.chains {
 		b.makeCards()
 		next.chains[id] = &BoardChain{
-			ID: id, Ranked: b.ranked, Stale: b.stale, KnowsMembers: r.members.IsKnown(), tag: chainTag(id), index: b.index, usd: b.usd, usdChanged: b.usdChanged,
+			ID: id, Ranked: b.ranked, Stale: b.stale, KnowsMembers: r.members.IsKnown(id), tag: chainTag(id), index: b.index, usd: b.usd, usdChanged: b.usdChanged,
 			hourUSD: b.hourUSD, usdNo: b.usdNo,
 		}
 		for venue, c := range b.venues {

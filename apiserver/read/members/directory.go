@@ -294,8 +294,10 @@ func (d *Directory) take(c *social.Change) {
 		return
 	}
 	p = d.person(m.ID)
-	for _, key := range p.wallets {
-		d.moved[key] = true
+	if p.Handle != m.Handle {
+		for _, key := range p.wallets {
+			d.moved[key] = true
+		}
 	}
 	d.forgetHandle(p.Handle, m.ID)
 	d.handles[member.HandleKey(m.Handle)] = m.ID

@@ -40,6 +40,7 @@ type ledgerRows struct {
 	pools     map[market.Address]market.Pool
 	tokens    map[market.Address]market.Token
 	positions map[market.PositionKey]market.Position
+	watched   map[market.Address]market.WatchedWallet
 }
 
 // launchKey names a launch.
@@ -95,7 +96,7 @@ func (w *Ledger) Commit(chain string, change func(*market.Changes)) {
 	before := w.rows[chain][n-1]
 	w.rows[chain] = append(w.rows[chain], ledgerRows{
 		replaced(before.launches, c.Changes.Launches), replaced(before.pools, c.Changes.Pools), replaced(before.tokens, c.Changes.Tokens),
-		replaced(before.positions, c.Changes.Positions),
+		replaced(before.positions, c.Changes.Positions), replaced(before.watched, c.Changes.Watched),
 	})
 	if err := w.Store.Commit(w.t.Context(), w.Leases[chain], c); err != nil {
 		w.t.Fatal(err)
@@ -206,15 +207,59 @@ func (w *Ledger) Apply(records ...member.Record) {
 	}
 }
 
-// Watch makes a block on each chain from which on wallets are watched: a reorg brings back the positions of those alone.
-func (w *Ledger) Watch(wallets ...market.Address) {
+// Sync has each chain's index take in whose wallets are whose: it forgets what it keeps of those that are another's or nobody's now, and watches them for their members
+// from a block on.
+func (w *Ledger) Sync(accounts ...market.Address) {
 	w.t.Helper()
 	for _, chain := range Chains {
-		w.Commit(chain, func(ch *market.Changes) {
-			for _, a := range wallets {
-				ch.Watched = append(ch.Watched, changed(a, market.WatchedWallet{Wallet: a}))
+		for _, a := range accounts {
+			owner, err := w.Store.Social.WalletOn(w.t.Context(), chainconfig.EVM, a, chain)
+			if err != nil {
+				w.t.Fatal(err)
 			}
-		})
+			number := int64(0)
+			if owner != nil && !owner.MemberLeft {
+				number = int64(owner.Number)
+			}
+			was := w.Watched(chain, a)
+			if was == number {
+				continue
+			}
+			if was > 0 {
+				w.forget(chain, a)
+			}
+			if number > 0 {
+				w.Commit(chain, func(ch *market.Changes) {
+					ch.Watched = append(ch.Watched, changed(a, market.WatchedWallet{Wallet: a, Member: number}))
+				})
+			}
+		}
+	}
+}
+
+// Watched is the number of the member for whom a chain's index watches a wallet; 0 for none.
+func (w *Ledger) Watched(chain string, a market.Address) int64 {
+	rows := w.rows[chain]
+	return rows[len(rows)-1].watched[a].Member
+}
+
+// Holding are what wallets are in on a chain.
+func (w *Ledger) Holding(chain string) map[market.PositionKey]market.Position {
+	rows := w.rows[chain]
+	return rows[len(rows)-1].positions
+}
+
+// forget has a chain's index forget a wallet.
+func (w *Ledger) forget(chain string, a market.Address) {
+	for more := true; more; {
+		var err error
+		if more, err = w.Store.Wallets.Forget(w.t.Context(), w.Leases[chain], a); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	for i := range w.rows[chain] {
+		delete(w.rows[chain][i].watched, a)
+		maps.DeleteFunc(w.rows[chain][i].positions, func(k market.PositionKey, _ market.Position) bool { return k.Wallet == a })
 	}
 }
 

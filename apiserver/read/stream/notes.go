@@ -19,8 +19,6 @@ const (
 	noteTTL = time.Second
 	// keptNotes is how many notes are remembered. A note has up to 16 KiB.
 	keptNotes = 2_048
-	// notesSince is how far back trades are that are told, and a day more; in seconds.
-	notesSince = 8 * 24 * 60 * 60
 )
 
 // notes are those that were read, and which trades have one: most have none, and needn't be asked for.
@@ -33,6 +31,7 @@ type notes struct {
 	noted   map[uint64]bool
 	isKnown bool
 	last    int64 // change of a post
+	servers int64 // ServerChanges of the registry
 }
 
 func newNotes() notes {
@@ -47,19 +46,24 @@ func (n *notes) mayHave(k social.NoteKey) bool {
 	return !n.isKnown || n.noted[h]
 }
 
-// FollowNotes takes in which trades got a note since the last time. One goroutine calls it.
-func (r *Reader) FollowNotes(ctx context.Context) error {
+// FollowNotes takes in which trades got a note since the last time, by a registry that is read beside the requests. One goroutine calls it.
+func (r *Reader) FollowNotes(ctx context.Context, from *social.Store) error {
 	n := &r.notes
-	trades, last, err := r.social.NotedSince(ctx, n.last, r.now().Unix()-notesSince)
+	servers := from.ServerChanges() // before the change: it may be another server's already, and then differs the next time
+	after := n.last
+	if servers != n.servers {
+		after = 0 // it may lack the newest changes of the last one
+	}
+	trades, last, err := from.NotedSince(ctx, after)
 	if err != nil {
 		return err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.isKnown = last >= n.last; !n.isKnown { // another database, or an older state of it: all is read the next time
-		last, n.noted = 0, map[uint64]bool{}
+	if n.isKnown = last >= after; !n.isKnown { // an older state of the database: all is read the next time
+		last = 0
 	}
-	n.last = last
+	n.last, n.servers = last, servers
 	for _, k := range trades {
 		n.noted[maphash.Comparable(n.seed, k)] = true
 	}

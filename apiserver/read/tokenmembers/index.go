@@ -4,7 +4,9 @@ package tokenmembers
 
 import (
 	"context"
+	"errors"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,11 +42,23 @@ type Index struct {
 	mu      sync.RWMutex
 	wallets wallets
 	chains  map[string]*chain
+
+	// reading are the chains that are read anew.
+	reading map[string]*reading
+	reads   sync.WaitGroup
+}
+
+// reading is a chain of which all is read beside the looks.
+type reading struct {
+	at   Chain
+	rows []store.WalletIn
+	err  error
+	done chan struct{}
 }
 
 // New makes an index that knows of no chain yet.
 func New(r Reader, d *members.Directory) *Index {
-	return &Index{reader: r, directory: d, wallets: newWallets(), chains: map[string]*chain{}}
+	return &Index{reader: r, directory: d, wallets: newWallets(), chains: map[string]*chain{}, reading: map[string]*reading{}}
 }
 
 // Chain is a chain as the caller saw it last.
@@ -60,15 +74,25 @@ type In struct {
 	First []members.Member
 }
 
-// IsKnown is false while no member is known: then nobody knows who is in a token.
-func (x *Index) IsKnown() bool { return !x.directory.IsEmpty() }
+// IsKnown is false while no member is known, and before the chain was read: then nobody knows who is in its tokens.
+func (x *Index) IsKnown(chain string) bool {
+	if x.directory.IsEmpty() {
+		return false
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.chains[chain] != nil
+}
+
+// Wait returns when no chain is read any more.
+func (x *Index) Wait() { x.reads.Wait() }
 
 // IsFailing reports whether what changed last couldn't be read.
 func (x *Index) IsFailing() bool { return x.failing.Load() }
 
 // In gives who is in a token, and up to so many of them.
 func (x *Index) In(chain string, mint market.Address, most int) In {
-	if !x.IsKnown() {
+	if x.directory.IsEmpty() {
 		return In{}
 	}
 	x.mu.RLock()
@@ -138,43 +162,45 @@ func (x *Index) follow(ctx context.Context, chains map[string]Chain) error {
 	for _, k := range moved {
 		x.own(k)
 	}
+	var errs []error
 	since := map[string]int64{}
 	for id, now := range chains {
 		last := x.chains[id]
 		switch {
 		case last == nil || last.isLapsed(&now.Status):
-			if err := x.load(ctx, id, now); err != nil {
-				return err
-			}
+			errs = append(errs, x.read(ctx, id, now))
 		case last.status.CommitNo != now.Status.CommitNo:
 			since[id] = last.status.Last.Time
 		}
 	}
-	return x.readSince(ctx, since, chains)
+	return errors.Join(append(errs, x.readSince(ctx, since, chains))...)
 }
 
-// own looks up whose a wallet is by now. Where it is on one chain alone somebody's, that chain is read anew.
+// own looks up whose a wallet is by now. Chains that may have rows of its member that weren't taken in are read anew.
 func (x *Index) own(k member.WalletKey) {
-	for id := range x.chains {
-		there := account{k.Address, id}
-		if _, alone := x.wallets.places[there]; alone || k.Chain == id {
-			x.replace(id, nil)
-			delete(x.wallets.places, there)
-		}
-	}
 	at, ok := x.wallets.places[account{k.Address, ""}]
-	if !ok || k.Chain != "" {
-		return
+	isNew := false
+	if ok && k.Chain == "" {
+		x.mu.Lock()
+		w := &x.wallets.list[at]
+		former := w.number
+		for _, g := range w.in {
+			x.wallets.take(g, at)
+		}
+		if w.own(x.directory); former > 0 && w.number != former {
+			w.in = nil // the indexes forget what was the former member's
+		}
+		for _, g := range w.in {
+			x.wallets.put(g, at)
+		}
+		isNew = former == 0 && w.number > 0
+		x.mu.Unlock()
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	w := &x.wallets.list[at]
-	for _, g := range w.in {
-		x.wallets.take(g, at)
-	}
-	w.own(x.directory)
-	for _, g := range w.in {
-		x.wallets.put(g, at)
+	for id, c := range x.chains {
+		_, alone := x.wallets.places[account{k.Address, id}]
+		if isNew && c.family == k.Family || alone || k.Chain == id || x.wallets.isAlone(x.directory, c, k.Address) {
+			c.lapsed = true
+		}
 	}
 }
 
@@ -196,7 +222,7 @@ func (x *Index) readSince(ctx context.Context, since map[string]int64, now map[s
 	defer x.mu.Unlock()
 	for i := range changed {
 		if w := &changed[i]; x.chains[w.Chain] != nil {
-			x.set(x.chains[w.Chain], w.Wallet, w.Mint, w.IsIn)
+			x.set(x.chains[w.Chain], w)
 		}
 	}
 	for id := range since {
@@ -205,20 +231,21 @@ func (x *Index) readSince(ctx context.Context, since map[string]int64, now map[s
 	return nil
 }
 
-// set notes whether a wallet is in a token.
-func (x *Index) set(c *chain, wallet, mint market.Address, isIn bool) {
-	g := c.tokens[mint]
-	if g == nil && !isIn {
+// set notes whether a wallet's member is in a token.
+func (x *Index) set(c *chain, row *store.WalletIn) {
+	g := c.tokens[row.Mint]
+	if g == nil && !row.IsIn {
 		return
 	}
-	at := x.wallets.at(x.directory, c, wallet)
+	at := x.wallets.at(x.directory, c, row.Wallet)
 	if g == nil {
-		g = c.token(mint)
+		g = c.token(row.Mint)
 	}
 	w := &x.wallets.list[at]
+	is := row.IsIn && w.has(row)
 	switch was := w.isIn(g); {
-	case isIn == was:
-	case isIn:
+	case is == was:
+	case is:
 		w.in = append(w.in, g)
 		x.wallets.put(g, at)
 	default:
@@ -227,36 +254,65 @@ func (x *Index) set(c *chain, wallet, mint market.Address, isIn bool) {
 	}
 }
 
-// load reads all that a chain has. Whoever asks meanwhile gets what was known of it.
-func (x *Index) load(ctx context.Context, id string, now Chain) error {
-	ctx, cancel := context.WithTimeout(ctx, loadTime)
-	defer cancel()
-	c := &chain{id: id, family: now.Family, status: now.Status, tokens: map[market.Address]*group{}}
-	var rows []store.WalletIn
-	for w, err := range x.reader.AllIn(ctx, id) {
-		if err != nil {
-			return err
+// read reads all that a chain has: at first at once, later beside the looks, while whoever asks gets what was known before.
+func (x *Index) read(ctx context.Context, id string, now Chain) error {
+	r := x.reading[id]
+	if r == nil {
+		r = &reading{at: now, done: make(chan struct{})}
+		x.reading[id] = r
+		x.reads.Go(func() {
+			defer close(r.done)
+			ctx, cancel := context.WithTimeout(ctx, loadTime)
+			defer cancel()
+			for w, err := range x.reader.AllIn(ctx, id) {
+				if r.err = err; err != nil {
+					return
+				}
+				r.rows = append(r.rows, w)
+			}
+		})
+	}
+	if x.chains[id] != nil {
+		select {
+		case <-r.done:
+		default:
+			return nil
 		}
-		rows = append(rows, w)
 	}
-	x.mu.Lock()
-	places := make([]uint32, len(rows))
-	for i := range rows {
-		places[i] = x.wallets.at(x.directory, c, rows[i].Wallet)
+	<-r.done
+	delete(x.reading, id)
+	if r.err != nil || r.at.Status.Rewinds != now.Status.Rewinds || r.at.Status.Generation != now.Status.Generation || now.Status.CommitNo < r.at.Status.CommitNo {
+		return r.err // what was read is taken back by now: it is read again
 	}
-	x.mu.Unlock()
+	x.takeUp(id, r)
+	return nil
+}
+
+// rowsAtOnce is how many wallets are looked up while nobody can ask.
+const rowsAtOnce = 1_000
+
+// takeUp takes in all that was read of a chain.
+func (x *Index) takeUp(id string, r *reading) {
+	c := &chain{id: id, family: r.at.Family, status: r.at.Status, tokens: map[market.Address]*group{}}
+	places := make([]uint32, 0, len(r.rows))
+	for rows := range slices.Chunk(r.rows, rowsAtOnce) {
+		x.mu.Lock()
+		for i := range rows {
+			places = append(places, x.wallets.at(x.directory, c, rows[i].Wallet))
+		}
+		x.mu.Unlock()
+	}
 	for i, at := range places {
-		g := c.token(rows[i].Mint)
 		w := &x.wallets.list[at]
-		if w.in = append(w.in, g); w.number > 0 {
-			g.wallets = append(g.wallets, at)
+		if w.has(&r.rows[i]) {
+			g := c.token(r.rows[i].Mint)
+			w.in, g.wallets = append(w.in, g), append(g.wallets, at)
 		}
 	}
 	for _, g := range c.tokens {
 		x.wallets.order(g)
 	}
 	x.replace(id, c)
-	return nil
 }
 
 // replace has a chain take the place of what was known of it; nil has nothing known of it.

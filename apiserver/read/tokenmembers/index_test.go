@@ -79,32 +79,24 @@ func TestFollowing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		w := readtest.New(t)
-		w.Watch(accounts...)
 		f := newFollowing(w)
-		type place struct {
-			chain        string
-			wallet, mint market.Address
-		}
-		history := map[string][]map[place]bool{"base": {{}, {}, {}}, "bsc": {{}, {}, {}}} // by block
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			chain := rapid.SampledFrom(readtest.Chains).Draw(rt, "chain")
-			past := history[chain]
-			switch rapid.SampledFrom([]string{"trade", "trade", "trade", "reorg", "member", "wallet", "time", "follow"}).Draw(rt, "step") {
+			switch rapid.SampledFrom([]string{"trade", "trade", "trade", "reorg", "member", "wallet", "sync", "time", "follow"}).Draw(rt, "step") {
 			case "trade":
-				next := maps.Clone(past[len(past)-1])
 				w.Commit(chain, func(ch *market.Changes) {
 					for _, wallet := range rapid.SliceOfNDistinct(rapid.SampledFrom(accounts), 1, 3, rapid.ID).Draw(rt, "wallets") {
-						p := place{chain, wallet, rapid.SampledFrom(mints).Draw(rt, "mint")}
-						next[p] = rapid.IntRange(0, 2).Draw(rt, "in") > 0
-						w.Hold(ch, chain, p.wallet, p.mint, next[p])
+						if w.Watched(chain, wallet) > 0 {
+							w.Hold(ch, chain, wallet, rapid.SampledFrom(mints).Draw(rt, "mint"), rapid.IntRange(0, 2).Draw(rt, "in") > 0)
+						}
 					}
 				})
-				history[chain] = append(past, next)
 			case "reorg":
-				if to := len(past) - 1 - rapid.IntRange(1, 2).Draw(rt, "depth"); to >= 2 {
-					w.Rewind(chain, uint64(to))
-					history[chain] = past[:to+1]
+				if depth := uint64(rapid.IntRange(1, 2).Draw(rt, "depth")); w.Blocks[chain] >= 2+depth {
+					w.Rewind(chain, w.Blocks[chain]-depth)
 				}
+			case "sync":
+				w.Sync(accounts...)
 			case "member":
 				r := member.Record{ID: rapid.SampledFrom(ids).Draw(rt, "member"), Deleted: rapid.IntRange(0, 2).Draw(rt, "leaves") == 0}
 				if !r.Deleted {
@@ -124,14 +116,21 @@ func TestFollowing(t *testing.T) {
 				}
 			}
 		}
+		for range 2 { // what is read anew is taken in by the second
+			if err := f.follow(t.Context()); err != nil {
+				rt.Fatal(err)
+			}
+			f.Wait()
+		}
 		if err := f.follow(t.Context()); err != nil {
 			rt.Fatal(err)
 		}
-		for chain, past := range history {
+		for _, chain := range readtest.Chains {
 			for _, mint := range mints {
 				in := map[member.Number]members.Member{}
-				for p, is := range past[len(past)-1] {
-					if owner, ok := f.directory.Owner(chainconfig.EVM, p.wallet, chain); is && ok && p.mint == mint {
+				for k, p := range w.Holding(chain) {
+					owner, ok := f.directory.Owner(chainconfig.EVM, k.Wallet, chain)
+					if ok && p.IsIn && k.Token == mint && w.Watched(chain, k.Wallet) == int64(owner.Number) {
 						in[owner.Number] = owner.Member
 					}
 				}

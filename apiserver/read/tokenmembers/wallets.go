@@ -17,13 +17,15 @@ type chain struct {
 	family chainconfig.Family
 	// status is the chain's when it was read last.
 	status store.ChainStatus
+	// lapsed says that what was read has to be read anew.
+	lapsed bool
 	tokens map[market.Address]*group
 }
 
 // isLapsed reports whether what was read has to be read anew: the chain had a reorg, is another index, has lost commits, or wasn't looked at for long.
 func (c *chain) isLapsed(now *store.ChainStatus) bool {
 	was := &c.status
-	return now.Rewinds != was.Rewinds || now.Generation != was.Generation || now.CommitNo < was.CommitNo || now.Last.Time-was.Last.Time > longestGap
+	return c.lapsed || now.Rewinds != was.Rewinds || now.Generation != was.Generation || now.CommitNo < was.CommitNo || now.Last.Time-was.Last.Time > longestGap
 }
 
 func (c *chain) token(mint market.Address) *group {
@@ -69,6 +71,9 @@ func (w *wallet) own(d *members.Directory) {
 	}
 }
 
+// has reports whether a row is of the wallet's member. It may be of a former one, and then the index is about to forget it.
+func (w *wallet) has(row *store.WalletIn) bool { return w.number > 0 && row.Member == int64(w.number) }
+
 func (w *wallet) isIn(g *group) bool { return slices.Contains(w.in, g) }
 
 func (w *wallet) leave(g *group) {
@@ -85,17 +90,15 @@ func newWallets() wallets { return wallets{places: map[account]uint32{}} }
 
 // at is the place of a wallet on a chain, made if there is none.
 func (ws *wallets) at(d *members.Directory, c *chain, address market.Address) uint32 {
-	if at, ok := ws.places[account{address, c.id}]; ok {
-		return at
-	}
 	a := account{address, ""}
 	at, ok := ws.places[a]
 	if ok && ws.list[at].number > 0 {
 		return at
 	}
-	if _, anywhere := d.Owner(c.family, address, ""); !anywhere {
-		if _, here := d.Owner(c.family, address, c.id); here {
-			a, ok = account{address, c.id}, false
+	if ws.isAlone(d, c, address) {
+		a = account{address, c.id}
+		if at, ok = ws.places[a]; ok {
+			ws.list[at].own(d)
 		}
 	}
 	if !ok {
@@ -105,6 +108,13 @@ func (ws *wallets) at(d *members.Directory, c *chain, address market.Address) ui
 		ws.list[at].own(d)
 	}
 	return at
+}
+
+// isAlone reports whether an account is somebody's wallet on one chain alone.
+func (ws *wallets) isAlone(d *members.Directory, c *chain, address market.Address) bool {
+	_, anywhere := d.Owner(c.family, address, "")
+	_, here := d.Owner(c.family, address, c.id)
+	return here && !anywhere
 }
 
 // compare orders wallets by their members' handles.
@@ -129,18 +139,15 @@ func (ws *wallets) isOneBefore(g *group, i int) bool {
 	return i > 0 && ws.list[g.wallets[i-1]].number == ws.list[g.wallets[i]].number
 }
 
-// isAlone reports whether the i-th wallet of a token is the only one of its member there.
-func (ws *wallets) isAlone(g *group, i int) bool {
+// isOnly reports whether the i-th wallet of a token is the only one of its member there.
+func (ws *wallets) isOnly(g *group, i int) bool {
 	return !ws.isOneBefore(g, i) && (i+1 == len(g.wallets) || !ws.isOneBefore(g, i+1))
 }
 
-// put has a wallet count in a token, if it is somebody's.
+// put has a wallet count in a token.
 func (ws *wallets) put(g *group, at uint32) {
-	if ws.list[at].number == 0 {
-		return
-	}
 	i, _ := slices.BinarySearchFunc(g.wallets, at, ws.compare)
-	if g.wallets = slices.Insert(g.wallets, i, at); ws.isAlone(g, i) {
+	if g.wallets = slices.Insert(g.wallets, i, at); ws.isOnly(g, i) {
 		g.count++
 	}
 }
@@ -148,10 +155,10 @@ func (ws *wallets) put(g *group, at uint32) {
 // take has a wallet count in a token no more.
 func (ws *wallets) take(g *group, at uint32) {
 	i, ok := slices.BinarySearchFunc(g.wallets, at, ws.compare)
-	if !ok {
+	if !ok { // which never is
 		return
 	}
-	if ws.isAlone(g, i) {
+	if ws.isOnly(g, i) {
 		g.count--
 	}
 	g.wallets = slices.Delete(g.wallets, i, i+1)

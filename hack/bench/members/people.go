@@ -173,7 +173,7 @@ func (p *people) add(chain string, changes *market.Changes, e market.Entry) {
 	h := p.hour(chain, market.HourKey{Wallet: e.Wallet, Member: p.numbers[w], Open: e.Time - e.Time%3600})
 	h.Trades, h.Volume = h.Trades+1, h.Volume.Add(usd)
 	if e.Kind == market.Sold {
-		e.Proceeds, e.Cost = usd, market.NanoUSD(p.rng.Int64N(2*e.NanoUSD))
+		e.Proceeds, e.Cost = usd, market.NanoUSD(p.rng.Int64N(2*e.NanoUSD+1))
 		h.Proceeds, h.Cost, h.Sales = h.Proceeds.Add(e.Proceeds), h.Cost.Add(e.Cost), h.Sales+1
 		if gain := (market.BestSale{Token: e.Token, At: e.Time, Gain: e.Proceeds.Sub(e.Cost)}); gain.Better(&h.Best) {
 			h.Best = gain

@@ -188,15 +188,15 @@ func (s *Store) Notes(ctx context.Context, trades []NoteKey) (map[NoteKey]*membe
 }
 
 // NotedSince gives the trades that got a note, or another one, by a change of a post after the change with a number, and that of the last change; of a note that was taken
-// away it gives nothing. since leaves out what was posted before, in unix seconds.
-func (s *Store) NotedSince(ctx context.Context, after, since int64) (trades []NoteKey, last int64, err error) {
+// away it gives nothing.
+func (s *Store) NotedSince(ctx context.Context, after int64) (trades []NoteKey, last int64, err error) {
 	last, err = s.LastPostChange(ctx)
 	if err != nil || last == after {
 		return nil, last, err
 	}
 	var rows []postRow
 	err = s.db.Read.NewSelect().Model(&rows).Column("member", "trade_chain", "trade_tx", "trade_mint").
-		Where("change > ? AND change <= ? AND trade_tx IS NOT NULL AND posted_at >= ?", after, last, since).Scan(ctx)
+		Where("change > ? AND change <= ? AND trade_tx IS NOT NULL", after, last).Scan(ctx)
 	if err != nil {
 		return nil, 0, wrap("read which trades have notes", err)
 	}
