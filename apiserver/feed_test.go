@@ -64,6 +64,10 @@ func (x *traders) block(tb testing.TB, trades []trade, launches ...string) {
 		Last: next, Blocks: []market.Header{next}, Undo: true, Horizon: 80,
 		Head: store.HeadStatus{Number: next.Number, Time: next.Time, Safe: 90, Final: 80, FinalTime: next.Time - 60, SilentFrom: next.Time + 3600},
 	}
+	for wallet, number := range x.numbers { // as from the first block on
+		a := address(tb, wallet)
+		c.Changes.Watched = append(c.Changes.Watched, set(a, market.WatchedWallet{Wallet: a, Member: number}))
+	}
 	held := map[market.PositionKey]bool{}
 	for i, tr := range trades {
 		e := market.Entry{
