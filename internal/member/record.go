@@ -20,7 +20,7 @@ type Record struct {
 	// JoinedAt is unix seconds.
 	JoinedAt int64
 
-	// Of these one is set in records of something else than a member.
+	// A record of a wallet, a call or a post has one of these.
 
 	Wallet *WalletRecord
 	Call   *CallRecord

@@ -114,6 +114,7 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 				rt.Fatal(err)
 			}
 			v.Wait()
+			v.members.Wait()
 		}
 		people := map[member.ID]market.Address{}
 		for _, id := range []member.ID{"u1", "u2", "u3"} {

@@ -77,7 +77,7 @@ func Command() lab.Command {
 // on runs f on a copy of the kept database of each kind, in which members trade.
 func on(ctx context.Context, o *lab.Options, s size, f func(*measurement) error) error {
 	more := &board.More{
-		Name: fmt.Sprintf("members-%d-%d", s.members, s.entries), Version: 1,
+		Name: fmt.Sprintf("members-%d-%d", s.members, s.entries), Version: 2,
 		Write: func(ctx context.Context, on *board.Measurement) error { return newPeople(on, s).write(ctx) },
 	}
 	return board.OnMore(ctx, o, more, func(on *board.Measurement) error {

@@ -2,8 +2,10 @@ package members
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,6 +47,13 @@ func TestMembers(t *testing.T) {
 				if len(a.Body) < 1000 { // of which each item is about as long
 					t.Errorf("%s has nothing: %s", target, a.Body)
 				}
+			}
+			a, err := lab.Fetch(context.WithoutCancel(t.Context()), api.Address, m.people.inTokens(rand.New(rand.NewPCG(1, 1)), map[string]*lab.Zipf{}))
+			if err != nil {
+				return err
+			}
+			if !strings.Contains(string(a.Body), `"handle":"member_`) {
+				t.Errorf("nobody is in twenty tokens: %s", a.Body)
 			}
 			m.runs = append(m.runs, *r)
 			if rows := len(m.report().Rows); rows != len(kinds) {

@@ -64,6 +64,9 @@ func (p *people) write(ctx context.Context) error {
 		return err
 	}
 	for i := range p.chains {
+		if err := p.watch(ctx, &p.chains[i]); err != nil {
+			return err
+		}
 		if err := p.trade(ctx, &p.chains[i]); err != nil {
 			return err
 		}
@@ -130,8 +133,22 @@ func numbersOf(ctx context.Context, s *social.Store) (map[member.ID]int64, error
 	}
 }
 
-// rowsAtOnce is how many entries one commit of the seeding has.
+// rowsAtOnce is how many entries one commit of the seeding has, or how many wallets that are watched.
 const rowsAtOnce = 20_000
+
+// watch has a chain's index watch all wallets.
+func (p *people) watch(ctx context.Context, c *board.Chain) error {
+	for from := 0; from < len(p.wallets); from += rowsAtOnce {
+		changes := &market.Changes{}
+		for i, a := range p.wallets[from:min(from+rowsAtOnce, len(p.wallets))] {
+			lab.Changed(&changes.Watched, a, market.WatchedWallet{Wallet: a, Member: p.numbers[from+i], Since: 1})
+		}
+		if err := c.Add(ctx, changes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // trade writes what members traded on a chain, hour by hour.
 func (p *people) trade(ctx context.Context, c *board.Chain) error {
