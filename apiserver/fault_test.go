@@ -192,7 +192,7 @@ func TestDatabaseGoneAndBack(t *testing.T) {
 	}
 	for _, target := range []string{
 		"/api/leaderboard", "/api/leaderboard/series", "/api/leaderboard/series?range=all", "/api/token/info/" + bare + "?chain=base", "/api/chart/" + token, "/api/token/" + token + "/candles", "/api/dexscreener/search?q=pepe",
-		"/api/market/token-prices?mints=" + bare, "/api/majors?chain=base&pair=ETH&tf=1h", "/api/launch/token/" + bare,
+		"/api/token/" + bare + "/family?chain=base", "/api/live/members-in?mints=base:" + bare, "/api/market/token-prices?mints=" + bare, "/api/majors?chain=base&pair=ETH&tf=1h", "/api/launch/token/" + bare,
 		"/api/token/" + bare + "/trust", "/api/pnl-card/token/" + token + ".png", "/api/pnl-card/launch/" + token + ".png",
 		"/api/pnl-card/trader/" + trader + ".png", "/t/" + bare,
 	} {
