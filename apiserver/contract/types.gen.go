@@ -1254,7 +1254,7 @@ type FamilyHolder struct {
 	Handle Handle `json:"handle"`
 }
 
-// FamilyHolders Members who hold a token.
+// FamilyHolders Members who are in a token.
 type FamilyHolders struct {
 	// Count Null while nobody counts them.
 	Count   *int     `json:"count"`
@@ -2005,7 +2005,7 @@ type LaunchedToken struct {
 	// CurveDetail Null for a token without a curve.
 	CurveDetail *CurveDetail `json:"curve_detail"`
 
-	// Family Members who hold a token.
+	// Family Members who are in a token.
 	Family FamilyHolders `json:"family"`
 
 	// Graduation How far a launched token is, and where to.

@@ -42,7 +42,7 @@ type Registry interface {
 	LastPostChange(ctx context.Context) (int64, error)
 	Posts(ctx context.Context, above int64, limit int) ([]member.Post, error)
 	IDsOf(ctx context.Context, numbers []member.Number) (map[member.Number]member.ID, error)
-	HandlesThatAre(ctx context.Context, keys []string) (map[string]bool, error)
+	ExistingHandles(ctx context.Context, keys []string) (map[string]bool, error)
 	Challenge(ctx context.Context, text string, until int64) error
 	Kept(ctx context.Context, key string, now int64) (*social.KeptAnswer, error)
 	Keep(ctx context.Context, key string, a *social.KeptAnswer, until int64) error

@@ -109,7 +109,7 @@ func (h *handler) lookUp(ctx context.Context, posts []member.Post) ([]richAnswer
 	for i := range chains {
 		n.chains[chains[i].ID] = true
 	}
-	if n.members, err = h.Registry.HandlesThatAre(ctx, slices.Collect(maps.Keys(handles))); err != nil {
+	if n.members, err = h.Registry.ExistingHandles(ctx, slices.Collect(maps.Keys(handles))); err != nil {
 		return nil, err
 	}
 	for ticker := range n.tickers {

@@ -116,8 +116,8 @@ func (s *Store) IDsOf(ctx context.Context, numbers []member.Number) (map[member.
 	return out, nil
 }
 
-// HandlesThatAre gives those of some handles that members have, by the handles' keys (member.HandleKey).
-func (s *Store) HandlesThatAre(ctx context.Context, keys []string) (map[string]bool, error) {
+// ExistingHandles says which of some handles members have, by the handles' keys (member.HandleKey).
+func (s *Store) ExistingHandles(ctx context.Context, keys []string) (map[string]bool, error) {
 	out := make(map[string]bool, len(keys))
 	wanted := make([]any, len(keys))
 	for i, k := range keys {
