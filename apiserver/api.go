@@ -32,7 +32,7 @@ type subjects struct {
 // bigTradeUSD is the default of Site.BigTradeUSD.
 const bigTradeUSD = 1_000
 
-// newSubjects makes the handlers, which read through readers, and through own readers what is for no single request.
+// newSubjects makes the handlers. They read through readers for a request, and through own for the stream's events, which are for no single request.
 func newSubjects(o *Options, readers, own read.Readers, latencies *serve.Latencies) (*subjects, error) {
 	links := wire.Links{Base: o.BaseURL, Docs: o.DocsURL}
 	cards := &share.Cards{Service: o.Cards, Series: readers.Series, Pictures: readers.Profiles}

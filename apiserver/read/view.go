@@ -71,7 +71,7 @@ type View struct {
 	standings *standings.Standings
 	// inTokens is who of the members is in which token.
 	inTokens *tokenmembers.Index
-	// streamFailed, standingsFailed and inTokensFailed say that it couldn't be followed the last time.
+	// streamFailed, standingsFailed and inTokensFailed say that the stream, the standings or who is in which token couldn't be followed the last time.
 	streamFailed, standingsFailed, inTokensFailed bool
 	// followed is when the members were followed last; unfollowed says that it failed since.
 	followed   time.Time
@@ -228,7 +228,7 @@ func (v *View) followTokens(ctx context.Context, next *Snapshot) {
 	}
 	err := v.inTokens.Follow(ctx, chains)
 	if err != nil && !v.inTokensFailed && ctx.Err() == nil {
-		v.log.WarnContext(ctx, "it can't be followed which members are in which tokens: that is old", "err", err.Error())
+		v.log.WarnContext(ctx, "who is in which token can't be followed: members in tokens are old", "err", err.Error())
 	}
 	v.inTokensFailed = err != nil
 }

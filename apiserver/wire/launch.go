@@ -23,8 +23,8 @@ func LiquiditySource(f figures.Figures) contract.FigureSource {
 // LaunchpadOf is what a card calls a venue.
 func LaunchpadOf(v declared.Venue) string { return declared.Launchpad(v.Venue) }
 
-// Uncounted are the members who hold a token while nobody counts them.
-func Uncounted() contract.FamilyHolders {
+// uncounted are the members who hold a token while nobody counts them.
+func uncounted() contract.FamilyHolders {
 	return contract.FamilyHolders{Handles: []string{}, UnknownReasons: contract.UnknownReasons{"count": contract.UnknownReasonUnavailable}}
 }
 
@@ -34,7 +34,7 @@ const MostCardHandles = 5
 // MembersOf are the members who are in a token, up to some handles. They are uncounted while no member is known.
 func MembersOf(x *tokenmembers.Index, chain string, mint market.Address, most int) contract.FamilyHolders {
 	if !x.IsKnown(chain) {
-		return Uncounted()
+		return uncounted()
 	}
 	in := x.In(chain, mint, most)
 	out := contract.FamilyHolders{Count: &in.Count, Handles: []string{}, UnknownReasons: contract.UnknownReasons{}}

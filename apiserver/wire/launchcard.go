@@ -73,7 +73,7 @@ func (w LaunchCards) Base(c *boards.Shown, ageS int64) contract.LaunchBase {
 		CreatedAt: Timestamp(l.CreatedAt), AgeS: ageS, PriceUSD: Number(f.Price),
 		Change24HPct: Number(f.Change24hPct), MarketCapUSD: Number(f.FDV), Volume1HUSD: Rounded(c.Hour.VolumeUSD),
 		Buyers1H: &c.Hour.Buyers, Sellers1H: &c.Hour.Sellers, Curve: launchCurve(l),
-		GatePass: c.Pass, GateFails: c.Fails, Traction: boardTraction(c), Members: Uncounted(),
+		GatePass: c.Pass, GateFails: c.Fails, Traction: boardTraction(c), Members: uncounted(),
 		Buy: w.buy(c), FigureSources: why.Sources, UnknownReasons: why.Unknown,
 	}
 	if f.LiquidityUSD != nil {

@@ -102,7 +102,7 @@ func (h *handler) lookUp(ctx context.Context, posts []member.Post) ([]richAnswer
 			addresses[a.Address] = true
 		}
 	}
-	chains, err := h.Market.Chains(ctx) // which says what is served, too
+	chains, err := h.Market.Chains(ctx) // first: the reads of tokens go by which indexes it finds served
 	if err != nil {
 		return nil, err
 	}

@@ -155,7 +155,7 @@ func (ws *wallets) put(g *group, at uint32) {
 // take has a wallet count in a token no more.
 func (ws *wallets) take(g *group, at uint32) {
 	i, ok := slices.BinarySearchFunc(g.wallets, at, ws.compare)
-	if !ok { // which never is
+	if !ok { // a defect: the wallet's tokens and the tokens' wallets say the same. No other wallet is taken in its place
 		return
 	}
 	if ws.isOnly(g, i) {

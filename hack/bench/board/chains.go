@@ -32,15 +32,12 @@ func (m *Measurement) Chains() []Chain {
 	return out
 }
 
-// Newest is the chain's newest block.
-func (c *Chain) Newest() market.Header { return c.writer.header(c.writer.last) }
-
 // BlockAt is the newest block at a time, in unix seconds.
 func (c *Chain) BlockAt(at int64) uint64 { return c.writer.blockAt(at * 1000) }
 
 // Add writes more rows of the past with the newest block.
 func (c *Chain) Add(ctx context.Context, changes *market.Changes) error {
-	last := c.Newest()
+	last := c.writer.header(c.writer.last)
 	err := c.writer.store.Commit(ctx, c.writer.lease, &store.Commit{
 		Last: last, Blocks: []market.Header{last}, Horizon: last.Number - undoDepth, Changes: *changes,
 		Head: store.HeadStatus{Number: last.Number, Time: last.Time, Safe: last.Number - 10, Final: last.Number - 30, FinalTime: c.writer.timeOf(last.Number - 30)},

@@ -234,8 +234,8 @@ func (p *people) close(chain string, changes *market.Changes) {
 	changes.Positions = kept
 }
 
-// every is one in how many of the trades that arrive a member makes.
-const every = 10
+// oneIn: members make one in so many of the trades that arrive.
+const oneIn = 10
 
 // follow has members make some of the trades that arrive.
 func (p *people) follow() {
@@ -250,7 +250,7 @@ func (p *people) follow() {
 func (p *people) arrive(chain string, block market.Header, changes *market.Changes) {
 	for i := range changes.Trades {
 		t := &changes.Trades[i]
-		if p.rng.IntN(every) > 0 {
+		if p.rng.IntN(oneIn) > 0 {
 			continue
 		}
 		e := market.Entry{

@@ -53,16 +53,14 @@ func postToRow(p *member.Post) (postRow, error) {
 func (r *postRow) value() (*member.Post, error) {
 	p := &member.Post{
 		ID: member.PostID(r.ID), Number: r.Number, Member: member.Number(r.Member), Kind: member.PostKind(r.Kind), Parent: member.PostID(r.Parent), Chain: r.Chain,
-		Trade: member.TradeRef{Chain: r.TradeChain}, Text: r.Text, PostedAt: r.PostedAt, UpdatedAt: r.UpdatedAt, DeletedAt: r.DeletedAt, Change: r.Change,
+		Text: r.Text, PostedAt: r.PostedAt, UpdatedAt: r.UpdatedAt, DeletedAt: r.DeletedAt, Change: r.Change,
 	}
 	var err error
 	if r.Mint != nil {
 		p.Mint, err = market.AddressFromBytes(r.Mint)
 	}
 	if err == nil && r.TradeTx != nil {
-		if p.Trade.Tx, err = market.TxIDFromBytes(r.TradeTx); err == nil {
-			p.Trade.Mint, err = market.AddressFromBytes(r.TradeMint)
-		}
+		p.Trade, err = r.trade()
 	}
 	if err == nil {
 		err = json.Unmarshal([]byte(r.TokenRefs), &p.Refs)
@@ -71,6 +69,15 @@ func (r *postRow) value() (*member.Post, error) {
 		return nil, fmt.Errorf("database: a row of posts: %w", err)
 	}
 	return p, nil
+}
+
+// trade is the trade of a row that is a note.
+func (r *postRow) trade() (t member.TradeRef, err error) {
+	t.Chain = r.TradeChain
+	if t.Tx, err = market.TxIDFromBytes(r.TradeTx); err == nil {
+		t.Mint, err = market.AddressFromBytes(r.TradeMint)
+	}
+	return t, err
 }
 
 // postsCounter is the counter of the posts' changes.
@@ -187,8 +194,8 @@ func (s *Store) Notes(ctx context.Context, trades []NoteKey) (map[NoteKey]*membe
 	return out, nil
 }
 
-// NotedSince gives the trades that got a note, or another one, by a change of a post after the change with a number, and that of the last change; of a note that was taken
-// away it gives nothing.
+// NotedSince lists the trades that have notes that changed after the change with a number. last is the number of the last change. A trade whose note was taken
+// away isn't listed.
 func (s *Store) NotedSince(ctx context.Context, after int64) (trades []NoteKey, last int64, err error) {
 	last, err = s.LastPostChange(ctx)
 	if err != nil || last == after {
@@ -201,12 +208,11 @@ func (s *Store) NotedSince(ctx context.Context, after int64) (trades []NoteKey, 
 		return nil, 0, wrap("read which trades have notes", err)
 	}
 	for i := range rows {
-		rows[i].TokenRefs = "[]"
-		p, err := rows[i].value()
+		t, err := rows[i].trade()
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, fmt.Errorf("database: a row of posts: %w", err)
 		}
-		trades = append(trades, NoteKey{p.Member, p.Trade})
+		trades = append(trades, NoteKey{member.Number(rows[i].Member), t})
 	}
 	return trades, last, nil
 }
