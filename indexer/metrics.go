@@ -27,6 +27,7 @@ type Metrics struct {
 	dropped              *prometheus.CounterVec
 	watched              *prometheus.GaugeVec
 	entries              *prometheus.CounterVec
+	fees                 *prometheus.CounterVec
 }
 
 // NewMetrics registers the indexers' metrics.
@@ -68,8 +69,10 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		waiting: gauge("boardwalk_waiting_trades", "Trades that wait until their pools' liquidity is known.", "chain"),
 		dropped: counter("boardwalk_waiting_trades_dropped_total", "Trades that waited for their pools' liquidity in vain: there were too many of the pool or "+
 			"of the chain, or they had waited for too long.", "chain", "reason"),
-		watched:    gauge("boardwalk_watched_wallets", "Members' wallets whose trades and transfers are kept.", "chain"),
-		entries:    counter("boardwalk_wallet_entries_total", "Purchases, sales, receipts and sendings of members' wallets that were committed.", "chain"),
+		watched: gauge("boardwalk_watched_wallets", "Members' wallets whose trades and transfers are kept.", "chain"),
+		entries: counter("boardwalk_wallet_entries_total", "Purchases, sales, receipts and sendings of members' wallets that were committed.", "chain"),
+		fees: counter("boardwalk_platform_fees_total", "Payments of members to recipients of the platform's fee: the declared share of what was traded, or "+
+			"another amount.", "chain", "amount"),
 		reorgDepth: histogram("boardwalk_reorg_depth_blocks", "Blocks undone by a reorg.", []float64{1, 2, 4, 8, 16, 32, 64, 128}),
 		commits: histogram("boardwalk_commit_seconds", "From a block at hand to its commit.",
 			[]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}),
@@ -142,7 +145,7 @@ func (m *Metrics) forget(chain string) {
 	for _, v := range []interface {
 		DeletePartialMatch(labels prometheus.Labels) int
 	}{
-		m.heads, m.blocks, m.times, m.trades, m.reorgs, m.reorgDepth, m.commits, m.asides, m.waiting, m.dropped, m.watched, m.entries,
+		m.heads, m.blocks, m.times, m.trades, m.reorgs, m.reorgDepth, m.commits, m.asides, m.waiting, m.dropped, m.watched, m.entries, m.fees,
 	} {
 		v.DeletePartialMatch(of)
 	}
@@ -181,6 +184,13 @@ func (m *Metrics) commit(chain string, last market.Header, c *market.Changes, no
 	m.waiting.WithLabelValues(chain).Set(float64(now.waitingTrades))
 	m.watched.WithLabelValues(chain).Set(float64(now.watchedWallets))
 	m.entries.WithLabelValues(chain).Add(float64(len(c.Entries)))
+	for i := range c.Fees {
+		amount := "other"
+		if c.Fees[i].AsDeclared {
+			amount = "declared"
+		}
+		m.fees.WithLabelValues(chain, amount).Inc()
+	}
 	for reason, n := range map[string]int{"pool": c.Dropped.OfPool, "chain": c.Dropped.OfChain, "age": c.Dropped.Aged} {
 		m.dropped.WithLabelValues(chain, reason).Add(float64(n))
 	}

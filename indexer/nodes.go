@@ -12,6 +12,7 @@ type nodes interface {
 	chain.TransferReader
 	chain.FactSource
 	chain.SampleSource
+	chain.GasSource
 	chain.PoolSource
 	chain.PoolKeySource
 	chain.ContractSource

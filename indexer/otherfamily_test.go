@@ -363,6 +363,10 @@ func (g *gapped) Balances(_ context.Context, at chain.Ref, keys []market.Balance
 	return facts, nil
 }
 
+func (g *gapped) Gas(_ context.Context, questions []chain.GasQuestion) ([]chain.Gas, error) {
+	return make([]chain.Gas, len(questions)), nil
+}
+
 func (g *gapped) PoolStates(context.Context, chain.Ref, []market.PoolCreated) ([]chain.PoolState, bool, error) {
 	return nil, false, errNotOfGapped
 }

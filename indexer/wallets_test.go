@@ -142,6 +142,8 @@ func TestMembersWallets(t *testing.T) {
 			a, b, late := &dealer{testWorld: w, wallet: w.Spare[3]}, &dealer{testWorld: w, wallet: w.Spare[4]}, &dealer{testWorld: w, wallet: w.Spare[2]}
 			pool, token := a.pool(t, world.UniswapV2)
 			late.swapBuy(t, pool, token, 500)
+			late.send(t, token, w.Spare[1], 2) // before anybody looks
+			late.deals = late.deals[:1]
 			st := storetest.Open(t, kind)
 			stop := run(t, cfg, st, 0)
 			defer func() { stop() }()
@@ -222,8 +224,19 @@ func TestMembersWallets(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, f := range facts {
-				if f, ok := f.Fact.(market.WatchFact); ok && f.Wallet != markettest.Address(late.wallet) {
-					t.Errorf("the fact is left that %s was watched", f.Wallet)
+				var of market.Address
+				switch f := f.Fact.(type) {
+				case market.WatchFact:
+					of = f.Wallet
+				case market.HeldFact:
+					of = f.Wallet
+				case market.GasFact:
+					of = f.Wallet
+				default:
+					continue
+				}
+				if of != markettest.Address(late.wallet) {
+					t.Errorf("a fact about %s is left: %+v", of, f.Fact)
 				}
 			}
 		})
@@ -295,8 +308,14 @@ func (d *dealer) holdBook(t *testing.T, st *store.Store, b, late *dealer, token 
 	if got, want := second[1].Cost.Dollars(), float64(ada[0].NanoUSD)*3/8/1e9; got-want < -1e-8 || got-want > 1e-8 {
 		t.Errorf("what was sent had cost %v, want %v", got, want)
 	}
-	if bob[1].Cost.Sign() == 0 {
-		t.Error("what was bought before the wallet was watched has no basis")
+	// Half of what was bought before the wallet was watched was sent away then; half of the rest is sold.
+	if got, want := bob[1].Cost.Dollars(), float64(bob[0].NanoUSD)/4/1e9; got-want < -1e-8 || got-want > 1e-8 {
+		t.Errorf("what was bought before the wallet was watched had cost %v, want %v", got, want)
+	}
+	for _, e := range entries {
+		if isTrade := e.Kind == market.Bought || e.Kind == market.Sold; e.HasGas != (isTrade && e.Block > bob[0].Block) || e.GasNanoUSD != 0 { // this chain takes none
+			t.Errorf("gas of %+v", e)
+		}
 	}
 }
 

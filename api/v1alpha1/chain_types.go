@@ -19,6 +19,7 @@ const (
 	DefaultUniswapV2FeePips int32   = 3000
 	DefaultOrder            int32   = 1000
 	DefaultMaxLag                   = 2 * time.Minute
+	DefaultPlatformFeeBps   int32   = 80
 )
 
 // Chain declares one chain: what it is called, where its nodes are, which of its assets and exchanges are believed, and
@@ -65,6 +66,8 @@ type ChainList struct {
 // +kubebuilder:validation:XValidation:rule="self.quoteAssets.all(q, (self.family == 'EVM') == q.address.startsWith('0x'))",message="every quoteAssets[].address must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".quoteAssets"
 // +kubebuilder:validation:XValidation:rule="!has(self.majors) || self.majors.all(m, (self.family == 'EVM') == m.address.startsWith('0x'))",message="every majors[].address must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".majors"
 // +kubebuilder:validation:XValidation:rule="!has(self.trust) || !has(self.trust.lockers) || self.trust.lockers.all(a, (self.family == 'EVM') == a.startsWith('0x'))",message="every trust.lockers[] must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".trust.lockers"
+// +kubebuilder:validation:XValidation:rule="!has(self.platformFee) || self.platformFee.recipients.all(a, (self.family == 'EVM') == a.startsWith('0x'))",message="every platformFee.recipients[] must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".platformFee.recipients"
+// +kubebuilder:validation:XValidation:rule="!has(self.platformFee) || !has(self.platformFee.routers) || self.platformFee.routers.all(a, (self.family == 'EVM') == a.startsWith('0x'))",message="every platformFee.routers[] must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".platformFee.routers"
 // +kubebuilder:validation:XValidation:rule="self.family == 'EVM' || !has(self.exchanges) || size(self.exchanges) == 0",message="every known exchange protocol is of family EVM: leave exchanges out",fieldPath=".exchanges"
 // +kubebuilder:validation:XValidation:rule="(has(self.suspend) && self.suspend) || (has(self.rpc) && has(self.rpc.endpoints) && size(self.rpc.endpoints) > 0)",message="a running chain needs a node: add one under rpc.endpoints, or write suspend: true",fieldPath=".rpc.endpoints"
 type ChainSpec struct {
@@ -185,6 +188,11 @@ type ChainSpec struct {
 	//
 	// +optional
 	Trust Trust `json:"trust,omitzero"`
+
+	// PlatformFee says how the chain shows the platform's fee. Left out, no fee counts in the members' profit.
+	//
+	// +optional
+	PlatformFee *PlatformFee `json:"platformFee,omitempty"`
 
 	// FetchMetadata says whether the indexer fetches launched tokens' descriptions and pictures, from public addresses alone.
 	// Without it they stay unknown.
@@ -555,4 +563,34 @@ type Trust struct {
 	// +listType=set
 	// +optional
 	Lockers []Address `json:"lockers,omitempty"`
+}
+
+// PlatformFee says by which accounts and contracts a chain shows the platform's fee: what of a member's transaction reached a recipient.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.routers) || self.routers.all(a, !self.recipients.exists(b, b.lowerAscii() == a.lowerAscii()))",message="a router is a recipient, too: what traders send to it would all be fees; have it send fees to another account"
+type PlatformFee struct {
+	// Recipients are the accounts that the fee goes to. What members send them in the tokens that they trade, or in quote assets, is fee.
+	//
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.lowerAscii() == a.lowerAscii()))",message="a recipient is listed twice: keep one of them"
+	// +listType=set
+	Recipients []Address `json:"recipients"`
+
+	// Routers are the platform's contracts whose log FeePaid(address payer, address recipient, address asset, uint256 amount) is believed: it says whose
+	// fee the router sent, and tells of the chain's own coin (asset 0), of which no other log does. Left out there are none.
+	//
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.lowerAscii() == a.lowerAscii()))",message="a router is listed twice: keep one of them"
+	// +listType=set
+	// +optional
+	Routers []Address `json:"routers,omitempty"`
+
+	// Bps is the fee of a buy or a sell in hundredths of a percent. Fees that are another share count all the same, and are marked.
+	//
+	// +kubebuilder:default=80
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	// +optional
+	Bps *int32 `json:"bps,omitempty"`
 }

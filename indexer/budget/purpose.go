@@ -15,6 +15,8 @@ const (
 	Agreement
 	// Samples are balances and supplies of tokens, held against what was derived.
 	Samples
+	// Members are what members' wallets had, and what they paid for their transactions.
+	Members
 	// Holders are the pasts of tokens whose holders are counted.
 	Holders
 	// Trust are the checks of tokens, and of the declared addresses.
@@ -24,12 +26,14 @@ const (
 	purposes
 )
 
-var names = [purposes]string{"blocks", "agreement", "samples", "holders", "trust", "reindexing"}
+var names = [purposes]string{"blocks", "agreement", "samples", "members", "holders", "trust", "reindexing"}
 
 func (p Purpose) String() string { return names[p] }
 
 // Purposes are all of them, the most worthy first.
-func Purposes() []Purpose { return []Purpose{Blocks, Agreement, Samples, Holders, Trust, Reindexing} }
+func Purposes() []Purpose {
+	return []Purpose{Blocks, Agreement, Samples, Members, Holders, Trust, Reindexing}
+}
 
 // Spent is what nodes were asked for: calls, each of a batch counted, and the compute units that these count.
 type Spent struct{ Calls, Units int64 }

@@ -7,40 +7,44 @@ import (
 )
 
 // TestWhatIsGivenUpFirst holds what a day still has against what each purpose takes, at the edges: 1,000 s before midnight blocks take 400 calls,
-// agreement 100, samples 100, the holders' past 100, trust checks 300 and an index that is made anew 200.
+// agreement 100, samples 100, members' wallets 100, the holders' past 100, trust checks 300 and an index that is made anew 200.
 func TestWhatIsGivenUpFirst(t *testing.T) {
 	t.Parallel()
-	rates := [purposes]float64{.4, .1, .1, .1, .3, .2}
+	rates := [purposes]float64{.4, .1, .1, .1, .1, .3, .2}
 	for _, c := range []struct {
 		left float64
 		up   int // before
 		want []Purpose
 	}{
 		{math.Inf(1), 0, nil},
-		{1200, 0, nil},
-		{1199, 0, []Purpose{Reindexing}},
-		{1000, 0, []Purpose{Reindexing}},
-		{999, 0, []Purpose{Reindexing, Trust}},
-		{700, 0, []Purpose{Reindexing, Trust}},
-		{699, 0, []Purpose{Reindexing, Trust, Holders}},
-		{600, 0, []Purpose{Reindexing, Trust, Holders}},
-		{599, 0, []Purpose{Reindexing, Trust, Holders, Samples}},
-		{500, 0, []Purpose{Reindexing, Trust, Holders, Samples}},
-		{499, 0, []Purpose{Reindexing, Trust, Holders, Samples, Agreement}},
-		{399, 0, []Purpose{Reindexing, Trust, Holders, Samples, Agreement}}, // blocks are read to the last call
-		{0, 0, []Purpose{Reindexing, Trust, Holders, Samples, Agreement}},
+		{1300, 0, nil},
+		{1299, 0, []Purpose{Reindexing}},
+		{1100, 0, []Purpose{Reindexing}},
+		{1099, 0, []Purpose{Reindexing, Trust}},
+		{800, 0, []Purpose{Reindexing, Trust}},
+		{799, 0, []Purpose{Reindexing, Trust, Holders}},
+		{700, 0, []Purpose{Reindexing, Trust, Holders}},
+		{699, 0, []Purpose{Reindexing, Trust, Holders, Members}},
+		{600, 0, []Purpose{Reindexing, Trust, Holders, Members}},
+		{599, 0, []Purpose{Reindexing, Trust, Holders, Members, Samples}},
+		{500, 0, []Purpose{Reindexing, Trust, Holders, Members, Samples}},
+		{499, 0, []Purpose{Reindexing, Trust, Holders, Members, Samples, Agreement}},
+		{399, 0, []Purpose{Reindexing, Trust, Holders, Members, Samples, Agreement}}, // blocks are read to the last call
+		{0, 0, []Purpose{Reindexing, Trust, Holders, Members, Samples, Agreement}},
 		// A purpose that was given up comes back when it leaves a tenth of the budget.
-		{1000, 2, []Purpose{Reindexing, Trust}},
-		{1111, 2, []Purpose{Reindexing, Trust}},
-		{1112, 2, []Purpose{Reindexing}},
-		{1333, 2, []Purpose{Reindexing}},
-		{1334, 2, nil},
-		{1000, 5, []Purpose{Reindexing, Trust}},
-		{777, 5, []Purpose{Reindexing, Trust, Holders}},
-		{778, 5, []Purpose{Reindexing, Trust}},
-		{555, 5, []Purpose{Reindexing, Trust, Holders, Samples, Agreement}},
-		{556, 5, []Purpose{Reindexing, Trust, Holders, Samples}},
-		{math.Inf(1), 5, nil},
+		{1100, 2, []Purpose{Reindexing, Trust}},
+		{1222, 2, []Purpose{Reindexing, Trust}},
+		{1223, 2, []Purpose{Reindexing}},
+		{1444, 2, []Purpose{Reindexing}},
+		{1445, 2, nil},
+		{1100, 6, []Purpose{Reindexing, Trust}},
+		{888, 6, []Purpose{Reindexing, Trust, Holders}},
+		{889, 6, []Purpose{Reindexing, Trust}},
+		{777, 6, []Purpose{Reindexing, Trust, Holders, Members}},
+		{778, 6, []Purpose{Reindexing, Trust, Holders}},
+		{555, 6, []Purpose{Reindexing, Trust, Holders, Members, Samples, Agreement}},
+		{556, 6, []Purpose{Reindexing, Trust, Holders, Members, Samples}},
+		{math.Inf(1), 6, nil},
 	} {
 		r := Ration{up: c.up, rates: rates}
 		now := rates
@@ -64,7 +68,7 @@ func TestASpentDayGivesUpAllButBlocks(t *testing.T) {
 	t.Parallel()
 	var r Ration
 	r.Decide(0, 1000, [purposes]float64{})
-	if got := r.GivenUp(); len(got) != 5 {
+	if got := r.GivenUp(); len(got) != 6 {
 		t.Errorf("with nothing left it gives up %v", got)
 	}
 	r.Decide(100, 86400, [purposes]float64{.001})

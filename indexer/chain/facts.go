@@ -22,6 +22,24 @@ type SampleSource interface {
 	Balances(ctx context.Context, at Ref, keys []market.BalanceKey, doubt func(market.Fact) bool) ([]market.BalanceFact, error)
 }
 
+// GasQuestion asks what a transaction of a block cost.
+type GasQuestion struct {
+	At Ref
+	Tx market.TxID
+}
+
+// Gas is what a transaction cost who sent it, in raw units of the chain's own coin. Known is false where no node told it.
+type Gas struct {
+	Known  bool
+	Sender market.Address
+	Amount market.Amount
+}
+
+// GasSource tells what transactions cost, in the order of the questions.
+type GasSource interface {
+	Gas(ctx context.Context, questions []GasQuestion) ([]Gas, error)
+}
+
 // PoolState is what could be had of a pool's state. Known is false where the answers don't fit together, or the state takes more calls than a
 // pool is worth; Unsure is true where there are several endpoints and no two gave it.
 type PoolState struct {

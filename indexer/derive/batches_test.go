@@ -66,7 +66,7 @@ func sqrtPrice(tick int32) market.Amount {
 	return *v
 }
 
-var accounts = []market.Address{alice, bob, carol, router, poolA, poolB, v4, nobody, ownCurve, secondCurve}
+var accounts = []market.Address{alice, bob, carol, router, poolA, poolB, v4, nobody, ownCurve, secondCurve, collector}
 
 func (s *story) mention(b *market.Block, tokens ...market.Address) {
 	for _, token := range tokens {
@@ -344,7 +344,7 @@ func (s *story) wrap(b *market.Block, tx *market.Tx) {
 
 func (s *story) event(b *market.Block, tx *market.Tx) {
 	k := &kinds[rapid.IntRange(0, len(kinds)-1).Draw(s.t, "pool")]
-	switch rapid.SampledFrom([]string{"begin", "trade", "trade", "trade", "liquidity", "liquidity", "transfer", "wrap", "priced", "launch", "curve", "curve", "flood", "stir"}).Draw(s.t, "event") {
+	switch rapid.SampledFrom([]string{"begin", "trade", "trade", "trade", "liquidity", "liquidity", "transfer", "wrap", "priced", "launch", "curve", "curve", "flood", "stir", "fee"}).Draw(s.t, "event") {
 	case "begin":
 		s.begin(b, tx, k)
 	case "trade":
@@ -362,6 +362,8 @@ func (s *story) event(b *market.Block, tx *market.Tx) {
 		s.flood(b, tx)
 	case "stir":
 		s.stir(tx)
+	case "fee":
+		s.fee(b, tx)
 	case "curve":
 		s.curve(b, tx)
 	case "priced":
@@ -371,16 +373,35 @@ func (s *story) event(b *market.Block, tx *market.Tx) {
 	}
 }
 
+// fee pays something to a recipient of the platform's fee, or has a router say so.
+func (s *story) fee(b *market.Block, tx *market.Tx) {
+	payer, amount := s.account("payer"), s.amount("fee")
+	asset := rapid.SampledFrom([]market.Address{usdc, weth, market.Native, dog, cat}).Draw(s.t, "asset")
+	if !asset.IsNative() && rapid.IntRange(0, 3).Draw(s.t, "sent") > 0 {
+		s.transfer(b, tx, asset, rapid.SampledFrom([]market.Address{payer, router}).Draw(s.t, "sender"), collector, amount)
+	}
+	if rapid.Bool().Draw(s.t, "said") {
+		s.add(tx, feePaid(payer, asset, amount))
+	}
+}
+
 func (s *story) endFacts(b *market.Block) {
 	token := rapid.SampledFrom([]market.Address{dog, cat, weth}).Draw(s.t, "sampled")
 	account := rapid.SampledFrom([]market.Address{alice, bob, router}).Draw(s.t, "sampled account")
-	switch rapid.IntRange(0, 12).Draw(s.t, "fact") {
+	for i := range b.Txs {
+		if rapid.IntRange(0, 3).Draw(s.t, "gas told") == 0 {
+			b.Facts = append(b.Facts, market.GasFact{Wallet: account, Tx: b.Txs[i].ID, Known: rapid.Bool().Draw(s.t, "gas known"), Amount: s.amount("gas")})
+		}
+	}
+	switch rapid.IntRange(0, 14).Draw(s.t, "fact") {
 	case 0:
 		b.Facts = append(b.Facts, market.SupplyFact{Token: token, Supply: s.amount("supply")})
 	case 1:
 		b.Facts = append(b.Facts, market.BalanceFact{
 			Token: token, Account: account, Amount: s.balances[market.BalanceKey{Token: token, Account: account}],
 		})
+	case 13, 14:
+		b.Facts = append(b.Facts, market.HeldFact{Wallet: account, Token: token, Known: rapid.Bool().Draw(s.t, "held known"), Amount: s.amount("held")})
 	case 2, 3, 4:
 		liquidity := s.amount("liquidity of then")
 		b.Facts = append(b.Facts, market.PoolStateFact{
@@ -444,6 +465,7 @@ func drawStory(t *rapid.T) ([]market.Block, *chainconfig.Chain) {
 		if rapid.Bool().Draw(t, "minimum liquidity") {
 			c.Tracking.MinLiquidityUSD = 100
 		}
+		withFee(c)
 		c.Tracking.CountedLiquidityUSD = rapid.SampledFrom([]float64{1, 5_000}).Draw(t, "counted liquidity")
 	})
 	s.write()

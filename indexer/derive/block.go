@@ -34,7 +34,7 @@ func newRun(m *Machine, s *State, b *market.Block) *run {
 		opening: make(map[market.Address]market.CurveReserves), taken: make(map[market.CurveKey]market.Address),
 	}
 	r.references = references{work: &r.work, pools: &r.pools, trades: &r.trades}
-	r.positions = positions{work: &r.work, trades: &r.trades, touched: make(map[market.PositionKey]bool)}
+	r.positions = positions{work: &r.work, trades: &r.trades, touched: make(map[market.PositionKey]bool), charged: make(map[int]int64), gas: make(map[gasKey]market.Amount)}
 	return r
 }
 
@@ -64,7 +64,7 @@ func (m *Machine) apply(s *State, b *market.Block) {
 	clear(s.announced) // all of them have rows by now
 }
 
-// fact takes in what was asked for the state before the block.
+// fact takes in what was asked for the state before the block, or about its transactions.
 func (r *run) fact(f market.Fact) {
 	switch f := f.(type) {
 	case market.TokenFact:
@@ -85,6 +85,12 @@ func (r *run) fact(f market.Fact) {
 		}
 	case market.WatchFact:
 		r.positions.watch(f)
+	case market.HeldFact:
+		r.positions.held(f)
+	case market.GasFact:
+		if f.Known {
+			r.positions.gas[gasKey{f.Wallet, f.Tx}] = f.Amount
+		}
 	}
 }
 

@@ -33,13 +33,15 @@ const (
 
 // Machine is the rules of one chain, made from its chainconfig document.
 type Machine struct {
-	wrapped   market.Address
-	quotes    []quote
-	quoteRank map[market.Address]int
-	majors    map[market.Address]bool
-	factories map[market.Address]*factory
-	followAll bool
-	minUSD    float64
+	wrapped market.Address
+	// coinDecimals are those of the chain's own coin.
+	coinDecimals uint8
+	quotes       []quote
+	quoteRank    map[market.Address]int
+	majors       map[market.Address]bool
+	factories    map[market.Address]*factory
+	followAll    bool
+	minUSD       float64
 	// countedUSD is the least liquidity, and leastTradeUSD the least trade, that members' trades count for.
 	countedUSD, leastTradeUSD float64
 	// countsPools is whether pools and venues' contracts are counted as holders: on Solana, where holders are the owners of token accounts, whoever
@@ -47,6 +49,9 @@ type Machine struct {
 	countsPools bool
 	// venueContracts are those that launch venues declare.
 	venueContracts map[market.Address]bool
+	// feeRecipients are the accounts that the platform's fee goes to, and feeBps what it is.
+	feeRecipients map[market.Address]bool
+	feeBps        uint64
 }
 
 type quote struct {
@@ -66,7 +71,7 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 	m := &Machine{
 		quoteRank: make(map[market.Address]int), majors: make(map[market.Address]bool),
 		factories: make(map[market.Address]*factory), venueContracts: make(map[market.Address]bool),
-		wrapped: c.Native.Wrapped, countsPools: c.Family == chainconfig.Solana, followAll: c.Tracking.Holders == chainconfig.HoldersAll, minUSD: c.Tracking.MinLiquidityUSD,
+		wrapped: c.Native.Wrapped, coinDecimals: c.Family.CoinDecimals(), countsPools: c.Family == chainconfig.Solana, followAll: c.Tracking.Holders == chainconfig.HoldersAll, minUSD: c.Tracking.MinLiquidityUSD,
 		countedUSD: c.Tracking.CountedLiquidityUSD, leastTradeUSD: c.MinTradeUSD,
 	}
 	var errs []error
@@ -89,6 +94,12 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 			f.hooks[h] = true
 		}
 		m.factories[x.Factory] = f
+	}
+	if f := c.PlatformFee; f != nil {
+		m.feeBps, m.feeRecipients = uint64(f.Bps), make(map[market.Address]bool)
+		for _, recipient := range f.Recipients {
+			m.feeRecipients[recipient] = true
+		}
 	}
 	for _, v := range c.Venues {
 		for _, contract := range v.Contracts {

@@ -34,6 +34,7 @@ type database struct {
 	positions map[market.PositionKey]market.Position
 	hours     map[market.HourKey]market.WalletHour
 	entries   []market.Entry
+	fees      []market.Fee
 	// stream is what the blocks that stand have brought.
 	stream []market.StreamItem
 }
@@ -186,7 +187,7 @@ func (d *database) commit(t fataler, c *market.Changes) {
 	write(t, "watched wallet", d.watched, c.Watched, false)
 	write(t, "position", d.positions, c.Positions, false)
 	write(t, "hour", d.hours, c.Hours, false)
-	d.entries = append(d.entries, c.Entries...)
+	d.entries, d.fees = append(d.entries, c.Entries...), append(d.fees, c.Fees...)
 	d.stream = append(d.stream, c.Stream...)
 	d.trades, d.queued = append(d.trades, c.Trades...), append(d.queued, c.Queued...)
 }
@@ -206,7 +207,7 @@ func (d *database) undo(t fataler, c *market.Changes) {
 	write(t, "watched wallet", d.watched, c.Watched, true)
 	write(t, "position", d.positions, c.Positions, true)
 	write(t, "hour", d.hours, c.Hours, true)
-	d.entries = d.entries[:len(d.entries)-len(c.Entries)]
+	d.entries, d.fees = d.entries[:len(d.entries)-len(c.Entries)], d.fees[:len(d.fees)-len(c.Fees)]
 	d.stream = d.stream[:len(d.stream)-len(c.Stream)]
 	d.trades = d.trades[:len(d.trades)-len(c.Trades)]
 	d.queued = d.queued[:len(d.queued)-len(c.Queued)]
@@ -251,6 +252,9 @@ func (d *database) differences(o *database) (out []string) {
 	out = append(out, rowDifferences("hour", d.hours, o.hours)...)
 	if !slices.Equal(d.entries, o.entries) {
 		out = append(out, fmt.Sprintf("entries:\n  %+v\n  %+v", d.entries, o.entries))
+	}
+	if !slices.Equal(d.fees, o.fees) {
+		out = append(out, fmt.Sprintf("fees:\n  %+v\n  %+v", d.fees, o.fees))
 	}
 	if !slices.Equal(d.stream, o.stream) {
 		out = append(out, fmt.Sprintf("the stream:\n  %+v\n  %+v", d.stream, o.stream))

@@ -70,7 +70,7 @@ func (m *Machine) Keys(s *State, blocks []market.Block, until market.Header) mar
 	return w
 }
 
-// MoreKeys names what follows from the rows of the loads before: the third.
+// MoreKeys names what follows from the rows of the loads before: the third. The state then has the Touches of the blocks.
 func (m *Machine) MoreKeys(s *State, blocks []market.Block, until market.Header) market.Wanted {
 	k := newKeys(m, s, blocks)
 	k.held()
@@ -85,9 +85,10 @@ func (m *Machine) MoreKeys(s *State, blocks []market.Block, until market.Header)
 				k.event(l.Event, b.Time)
 			}
 			k.traders(tx)
-			k.entries(tx, b.Time)
+			k.entries(i, tx, b.Time)
 		}
 	}
+	s.touches = k.wallets.touches
 	return k.wanted()
 }
 

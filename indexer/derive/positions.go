@@ -6,6 +6,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/pnl"
+	"github.com/boardwalkhq/boardwalk/internal/price"
 )
 
 // positions are what the block does to what members' wallets have: the entries, the positions that they move, and the hours that they count in. The rules
@@ -18,13 +19,24 @@ type positions struct {
 	// touched are the positions that the block changes, and seq counts its entries.
 	touched map[market.PositionKey]bool
 	seq     uint32
+	// gas is what watched wallets paid for the block's transactions.
+	gas map[gasKey]market.Amount
+	// charged has the swaps' parts of the platform's fee in 1e-9 USD, by their places.
+	charged map[int]int64
 }
 
-// walletTx is a transaction with its swaps, from one place to before another, and with what else moved of watched wallets' tokens.
+type gasKey struct {
+	wallet market.Address
+	tx     market.TxID
+}
+
+// walletTx is a transaction with its swaps, from one place to before another, and with what else moved of watched wallets' tokens and the
+// platform's fees that they paid.
 type walletTx struct {
 	id       market.TxID
 	from, to int
 	moves    []move
+	fees     []market.Fee
 }
 
 // move is what a wallet got or sent besides its trades. to is another wallet of the same member, which has it now.
@@ -69,6 +81,24 @@ func (ps *positions) watch(f market.WatchFact) {
 		e := tradeEntry(t, told)
 		ps.enter(entryOf(t, seq), &e, &sales{})
 	}
+	for k := range ps.touched {
+		if p := ps.position(k); !p.Quantity.IsZero() {
+			p.IsCopied = true
+		}
+	}
+	ps.settleEmpty()
+}
+
+// held bounds the basis of a wallet's copied trades by what the wallet had before the block.
+func (ps *positions) held(f market.HeldFact) {
+	k := market.PositionKey{Wallet: f.Wallet, Token: f.Token}
+	if p := ps.s.positions.get(k); p == nil || !p.IsCopied {
+		return
+	}
+	p := ps.position(k)
+	if p.IsCopied = false; f.Known {
+		pnl.Bound(p, &f.Amount)
+	}
 	ps.settleEmpty()
 }
 
@@ -110,8 +140,8 @@ func (ps *positions) take(tx *market.Tx, from int) {
 	for i := from; i < t.to && !isTrader; i++ {
 		isTrader = ps.s.isWatched(ps.trades.swaps[i].Trader)
 	}
-	t.moves = ps.moved(tx, from)
-	if isTrader || len(t.moves) > 0 {
+	t.moves, t.fees = ps.moved(tx, from), ps.paid(tx, from)
+	if isTrader || len(t.moves)+len(t.fees) > 0 {
 		ps.txs = append(ps.txs, t)
 	}
 }
@@ -222,9 +252,14 @@ func (ps *positions) close() {
 		t := &ps.txs[i]
 		var sold sales
 		told := map[toldBy]bool{}
+		ps.valueFees(t)
 		for k := t.from; k < t.to; k++ {
 			if s := &ps.trades.swaps[k]; ps.s.isWatched(s.Trader) && !ps.isQuote(s.Base) {
-				ps.trade(s, ps.isEligible(s, ps.trades.liquidity[k]) && !own[k], told, &sold)
+				e := tradeEntry(s, told)
+				e.Ineligible = !ps.isEligible(s, ps.trades.liquidity[k]) || own[k]
+				e.FeeNanoUSD = ps.charged[k]
+				e.GasNanoUSD, e.HasGas = ps.gasOf(s)
+				ps.enter(entryOf(s, ps.next()), &e, &sold)
 			}
 		}
 		for k := range t.moves {
@@ -283,11 +318,17 @@ func (ps *positions) isWorth(nano int64, known bool) bool {
 	return known && float64(nano) >= ps.leastTradeUSD*1e9
 }
 
-// trade makes an entry of a swap.
-func (ps *positions) trade(t *market.Trade, eligible bool, told map[toldBy]bool, sold *sales) {
-	e := tradeEntry(t, told)
-	e.Ineligible = !eligible
-	ps.enter(entryOf(t, ps.next()), &e, sold)
+// gasOf is what a trade's wallet paid for its transaction in 1e-9 USD: the first of its trades there has all of it.
+func (ps *positions) gasOf(t *market.Trade) (nano int64, known bool) {
+	k := gasKey{t.Trader, t.Tx}
+	paid, known := ps.gas[k]
+	if !known {
+		return 0, false
+	}
+	if nano, known = price.NanoUSD(&paid, ps.coinDecimals, ps.s.usd(ps.wrapped)); known {
+		ps.gas[k] = market.Amount{}
+	}
+	return nano, known
 }
 
 // move makes an entry, or one of either wallet, of what came or went besides trades.
@@ -330,7 +371,8 @@ func (ps *positions) enter(row market.Entry, e *pnl.Entry, sold *sales) pnl.Effe
 	row.Kind, row.Amount, row.Before, row.HasBefore, row.MovedOut = e.Kind, e.Amount, e.Before, e.HasBefore, f.MovedOut
 	if isTrade {
 		row.NanoUSD, row.HasUSD = e.NanoUSD, e.HasUSD
-		row.Counts = !e.Ineligible && e.At >= w.Since
+		row.GasNanoUSD, row.HasGas = e.GasNanoUSD, e.HasGas
+		row.Counts, row.Fee = !e.Ineligible && e.At >= w.Since, f.Charged
 	}
 	if e.Kind == pnl.Sell {
 		row.Proceeds, row.Cost = f.Proceeds, f.Cost
@@ -400,6 +442,18 @@ func (s *sales) conclude(ps *positions) {
 			h.Best = best
 		}
 	}
+}
+
+// HasCopied reports whether a wallet's position, which is cached, has the basis of copied trades of which nobody has said yet how much is left.
+func (s *State) HasCopied(k market.PositionKey) bool {
+	p := s.positions.get(k)
+	return p != nil && p.IsCopied
+}
+
+// HasMore reports whether a position, which is cached, has more of a basis than the wallet is said to have.
+func (s *State) HasMore(k market.PositionKey, held *market.Amount) bool {
+	p := s.positions.get(k)
+	return p != nil && held.Lt(&p.Quantity)
 }
 
 // Watches reports whether entries are kept of a wallet.

@@ -2,6 +2,7 @@ package derive_test
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -215,11 +216,77 @@ func TestAWalletChangesHands(t *testing.T) {
 	b.wantPosition("what is left", alice, 80, 80, true)
 }
 
-// TestPositionsFollowFromEntries holds the positions and hours of any chain against what its entries come to, one by one.
+// TestHeld: the basis of copied trades is bounded, once, by what the wallet had before its first touch. What went unseen counts for nobody.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	join := func(b *bench) {
+		b.next(12, nil, buys(alice, 100, 100))
+		b.next(12, []market.Fact{watched(alice, 1, b.last.Time+12)})
+	}
+	held := func(known bool, tokens uint64) market.Fact {
+		return market.HeldFact{Wallet: alice, Token: dog, Known: known, Amount: e18(tokens)}
+	}
+	some := dogPool(t)
+	join(some)
+	some.next(12, []market.Fact{held(true, 25)}, sells(alice, 50, 100))
+	some.wantProfit("25 of 50 had a basis", 1, 25, 100, 1, 1)
+	some.wantPosition("nothing is left", alice, 0, 0, false)
+	if p, _ := some.profit(1); p.Excluded.Dollars() != 50 || p.MovedOut.Sign() != 0 {
+		t.Errorf("%v USD are excluded, %v moved out", p.Excluded.Dollars(), p.MovedOut.Dollars())
+	}
+	for _, c := range []struct {
+		what   string
+		fact   market.Fact
+		tokens uint64
+	}{{"as much", held(true, 100), 100}, {"more", held(true, 101), 100}, {"nothing", held(true, 0), 0}, {"unknown", held(false, 0), 100}} {
+		b := dogPool(t)
+		join(b)
+		b.next(12, []market.Fact{c.fact}, tx(moved(dog, bob, alice, e18(5))))
+		b.wantPosition(c.what, alice, c.tokens, c.tokens, false)
+		b.next(12, []market.Fact{held(true, 1)}, tx(moved(dog, bob, alice, e18(5))))
+		b.wantPosition(c.what+", and asked again", alice, c.tokens, c.tokens, false)
+	}
+	b := dogPool(t)
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time)}, buys(alice, 100, 100))
+	b.next(12, []market.Fact{held(true, 1)}, tx(moved(dog, bob, alice, e18(5))))
+	b.wantPosition("what was bought since is known", alice, 100, 100, true)
+}
+
+// TestGas: the first trade of a transaction has all that its wallet paid for it; what isn't told isn't known.
+func TestGas(t *testing.T) {
+	t.Parallel()
+	b := dogPool(t)
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time), watched(bob, 2, b.last.Time)})
+	n := b.last.Number + 1
+	id := func(i byte) market.TxID { return market.EVMTx([32]byte{2, byte(n >> 8), byte(n), i}) }
+	gas := func(wallet market.Address, i byte, known bool, coins uint64) market.Fact {
+		return market.GasFact{Wallet: wallet, Tx: id(i), Known: known, Amount: units(coins, 14)}
+	}
+	b.next(12, []market.Fact{gas(alice, 0, true, 5), gas(alice, 1, true, 10), gas(alice, 2, false, 10), gas(bob, 0, false, 0)},
+		append(append(buys(alice, 10, 10), buys(alice, 20, 20)...), buys(bob, 10, 10)...), buys(alice, 10, 10), buys(alice, 10, 10))
+	var told []string
+	for _, e := range b.db.entries {
+		told = append(told, fmt.Sprint(e.HasGas, e.GasNanoUSD))
+	}
+	if want := []string{"true 1000000000", "true 0", "false 0", "true 2000000000", "false 0"}; !slices.Equal(told, want) { // at 2,000 USD a coin
+		t.Errorf("gas is %v, want %v", told, want)
+	}
+	of, _ := b.profit(1)
+	other, _ := b.profit(2)
+	if of.Gas != market.NanoUSD(3e9) || of.WithoutGas != 1 || other.WithoutGas != 1 {
+		t.Errorf("%v USD, %d and %d trades without", of.Gas.Dollars(), of.WithoutGas, other.WithoutGas)
+	}
+}
+
+// TestPositionsFollowFromEntries holds the positions and hours of any chain against what its entries come to, one by one, where nodes don't say what wallets
+// had.
 func TestPositionsFollowFromEntries(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		blocks, c := drawStory(t)
+		for i := range blocks {
+			blocks[i].Facts = slices.DeleteFunc(blocks[i].Facts, func(f market.Fact) bool { _, is := f.(market.HeldFact); return is })
+		}
 		x := newIndexer(t, c, 10)
 		batched(t, x, blocks, func() int { return rapid.IntRange(1, 5).Draw(t, "batch") }, false)
 		positions := map[market.PositionKey]market.Position{}
@@ -233,6 +300,7 @@ func TestPositionsFollowFromEntries(t *testing.T) {
 			p := positions[k]
 			f := pnl.Apply(&p, &pnl.Entry{
 				Kind: e.Kind, At: e.Time, Tx: e.Tx, Amount: e.Amount, Before: e.Before, HasBefore: e.HasBefore, NanoUSD: e.NanoUSD, HasUSD: e.HasUSD, To: e.To,
+				FeeNanoUSD: e.Fee.Big().Int64(),
 			})
 			positions[k] = p
 			if !e.To.IsNone() {
@@ -247,7 +315,7 @@ func TestPositionsFollowFromEntries(t *testing.T) {
 		}
 		for k, p := range positions {
 			got := x.db.positions[k]
-			got.IsIn = false
+			got.IsIn, got.IsCopied = false, false
 			if p.IsIn = false; p != got && !p.IsEmpty() {
 				t.Fatalf("%v is %+v, its entries come to %+v", k, got, p)
 			}

@@ -50,7 +50,9 @@ type State struct {
 	hours     *table[market.HourKey, market.WalletHour]
 	// past are the trades of the wallets that the batch begins to watch.
 	past    map[market.Address][]market.Trade
+	touches []Touch
 	entries []market.Entry
+	fees    []market.Fee
 	stream  []market.StreamItem
 }
 
@@ -186,7 +188,7 @@ func (s *State) Flush(limit int) market.Changes {
 		Tokens: s.tokens.flush(), Pools: s.pools.flush(), Ticks: s.ticks.flush(), Candles: s.candles.flush(),
 		Balances: s.balances.flush(), Quotes: s.quotes.flush(), Launches: s.launches.flush(), Trades: s.trades, Queued: s.queued,
 		Jobs: s.jobs.flush(), Watched: s.watched.flush(), Positions: s.positions.flush(), Hours: s.hours.flush(), Entries: s.entries,
-		Stream: s.stream,
+		Fees: s.fees, Stream: s.stream,
 	}
 	for i := range c.Jobs {
 		if c.Jobs[i].After.Step == market.MergeEnded {
@@ -195,7 +197,7 @@ func (s *State) Flush(limit int) market.Changes {
 	}
 	c.Waiting, c.Dropped = s.waiting.flush()
 	_ = s.curves.flush() // the rows of launches tell it
-	s.trades, s.queued, s.entries, s.stream = nil, nil, nil, nil
+	s.trades, s.queued, s.entries, s.fees, s.stream = nil, nil, nil, nil, nil
 	clear(s.past)
 	clear(s.minutes)
 	clear(s.pairs)

@@ -1,6 +1,10 @@
 package derive
 
-import "github.com/boardwalkhq/boardwalk/internal/market"
+import (
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
 
 // wallets collects what the state lacks of the rows of members' wallets.
 type wallets struct {
@@ -11,7 +15,23 @@ type wallets struct {
 	positions *set[market.PositionKey]
 	hours     *set[market.HourKey]
 	past      []market.Address
+	touches   []Touch
 }
+
+// Touch is a transaction that may move something of a wallet that is watched, or will be by a fact of the batch.
+type Touch struct {
+	Wallet market.Address
+	Tx     market.TxID
+	// Block is the place of the transaction's block among those of the batch.
+	Block int
+	// Tokens are those that may be moved, quote assets left out, each once; in no order that matters.
+	Tokens []market.Address
+	// IsTrade says that the transaction trades.
+	IsTrade bool
+}
+
+// Touches are those of the blocks for which MoreKeys was asked last, in their order.
+func (s *State) Touches() []Touch { return s.touches }
 
 func newWallets(m *Machine, s *State, blocks []market.Block) wallets {
 	w := wallets{
@@ -27,6 +47,8 @@ func newWallets(m *Machine, s *State, blocks []market.Block) wallets {
 					w.past = append(w.past, f.Wallet)
 				}
 				w.begun[f.Wallet] = append(w.begun[f.Wallet], f.Member)
+			case market.HeldFact:
+				w.positions.add(market.PositionKey{Wallet: f.Wallet, Token: f.Token})
 			case market.PoolFact:
 				w.opened[f.Pool] = f.Info
 			}
@@ -47,43 +69,81 @@ func newWallets(m *Machine, s *State, blocks []market.Block) wallets {
 	return w
 }
 
-// entries wants the positions and hours that a transaction of a time may change: of each watched wallet that it moves a token of, in that token and in those
-// that it trades.
-func (k *keys) entries(tx *market.Tx, at int64) {
+// entries wants the positions and hours that a transaction of the i-th block may change: of each watched wallet that it moves a token of, in that token and in
+// those that it trades.
+func (k *keys) entries(i int, tx *market.Tx, at int64) {
 	if len(k.s.watched.rows)+len(k.wallets.begun) == 0 {
 		return
 	}
-	var seen []market.Address
+	touches := k.touchesOf(i, tx)
+	for t := range touches {
+		touch := &touches[t]
+		k.hour(touch.Wallet, at)
+		for i := range tx.Logs {
+			for _, base := range k.tradedBases(tx.Logs[i].Event) {
+				touch.add(base)
+			}
+		}
+		for _, token := range touch.Tokens {
+			k.wallets.positions.add(market.PositionKey{Wallet: touch.Wallet, Token: token})
+		}
+	}
+	k.wallets.touches = append(k.wallets.touches, touches...)
+}
+
+// touchesOf are the watched wallets that a transaction of the i-th block touches, with the tokens that its transfers move of each.
+func (k *keys) touchesOf(i int, tx *market.Tx) (touches []Touch) {
 	see := func(wallet, token market.Address) {
 		if wallet.IsNone() || !k.watches(wallet) {
 			return
 		}
-		seen = append(seen, wallet)
+		t := slices.IndexFunc(touches, func(t Touch) bool { return t.Wallet == wallet })
+		if t < 0 {
+			t = len(touches)
+			touches = append(touches, Touch{Wallet: wallet, Tx: tx.ID, Block: i})
+		}
 		if !token.IsNone() && !k.m.isQuote(token) {
 			k.tokens.add(token)
-			k.wallets.positions.add(market.PositionKey{Wallet: wallet, Token: token})
+			touches[t].add(token)
 		}
 	}
+	isTrade := false
 	for i := range tx.Logs {
 		switch e := tx.Logs[i].Event.(type) {
 		case market.Swap:
+			isTrade = true
 			see(e.Recipient, market.Address{})
 		case market.CurveTrade:
+			isTrade = true
 			see(e.Trader, market.Address{})
+		case market.FeePaid:
+			k.feeAsset(e.Asset)
 		default:
 			if t, ok := k.m.transferOf(tx, e); ok {
 				see(t.From, t.Token)
 				see(t.To, t.Token)
+				if k.m.feeRecipients[t.To] {
+					k.feeAsset(t.Token)
+				}
 			}
 		}
 	}
-	for _, wallet := range seen {
-		k.hour(wallet, at)
-		for i := range tx.Logs {
-			for _, base := range k.tradedBases(tx.Logs[i].Event) {
-				k.wallets.positions.add(market.PositionKey{Wallet: wallet, Token: base})
-			}
-		}
+	for t := range touches {
+		touches[t].IsTrade = isTrade
+	}
+	return touches
+}
+
+func (t *Touch) add(token market.Address) {
+	if !slices.Contains(t.Tokens, token) {
+		t.Tokens = append(t.Tokens, token)
+	}
+}
+
+// feeAsset wants the token row of what the platform's fee may be paid in.
+func (k *keys) feeAsset(asset market.Address) {
+	if quote := k.m.Canonical(asset); k.m.isQuote(quote) {
+		k.tokens.add(quote)
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package enrich asks nodes for the data that a chain's logs lack, and adds the answers to the blocks as facts: names and decimals of tokens, the keys
-// of older pools, the quote assets of curves, and samples of balances and supplies.
+// of older pools, the quote assets of curves, samples of balances and supplies, and what members' wallets had and paid for gas.
 package enrich
 
 import (
@@ -47,6 +47,7 @@ type Options struct {
 	Nodes  interface {
 		chain.FactSource
 		chain.SampleSource
+		chain.GasSource
 		chain.PoolSource
 		chain.PoolKeySource
 		chain.ContractSource
@@ -115,7 +116,7 @@ type Batch struct {
 // Enrich asks the nodes what the batch's logs don't tell. The answers are put into the blocks as facts.
 func (e *Enricher) Enrich(ctx context.Context, b Batch) ([]store.StoredFact, error) {
 	n := &enrichment{Enricher: e, state: b.State, corrections: b.Corrections, blocks: b.Blocks, following: b.Following}
-	for _, step := range []func(context.Context) error{n.takeAllStates, n.quotePools, n.pools, n.poolStates, n.curves, n.tokens, n.samples} {
+	for _, step := range []func(context.Context) error{n.takeAllStates, n.quotePools, n.pools, n.poolStates, n.curves, n.tokens, n.samples, n.members} {
 		had := len(n.facts)
 		if err := step(ctx); err != nil {
 			return nil, err

@@ -115,6 +115,11 @@ func declaredOf(c *chainconfig.Chain) (out []*declaredAsked) {
 	for _, l := range c.Trust.Lockers {
 		add("locker", l)
 	}
+	if c.PlatformFee != nil {
+		for _, r := range c.PlatformFee.Routers {
+			add("router of the platform", r)
+		}
+	}
 	return out
 }
 

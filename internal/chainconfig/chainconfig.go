@@ -46,8 +46,20 @@ type Chain struct {
 	FinalityDepth uint64 `json:"finality_depth"`
 
 	Trust Trust `json:"trust,omitzero"`
+	// PlatformFee says how the chain shows the platform's fee; without it no fee counts.
+	PlatformFee *PlatformFee `json:"platform_fee,omitempty"`
 	// FetchMetadata says whether launched tokens' descriptions and pictures are fetched; nil is yes.
 	FetchMetadata *bool `json:"fetch_metadata,omitempty"`
+}
+
+// PlatformFee says by which contracts and accounts the chain shows the platform's fee.
+type PlatformFee struct {
+	// Recipients are the accounts that the fee goes to.
+	Recipients []market.Address `json:"recipients"`
+	// Routers are the contracts whose FeePaid logs are believed.
+	Routers []market.Address `json:"routers,omitempty"`
+	// Bps is the fee in hundredths of a percent of what is traded.
+	Bps uint32 `json:"bps"`
 }
 
 // Trust is what the chain's trust checks can't read from the chain.
@@ -247,6 +259,14 @@ func (c *Chain) CheckAddresses() error {
 	}
 	for _, l := range c.Trust.Lockers {
 		check(l, "trust.lockers")
+	}
+	if f := c.PlatformFee; f != nil {
+		for _, a := range f.Recipients {
+			check(a, "platform_fee.recipients")
+		}
+		for _, a := range f.Routers {
+			check(a, "platform_fee.routers")
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -22,7 +22,8 @@ const document = `{"id":"base","family":"EVM","evm_chain_id":8453,"min_trade_usd
 	`"venues":[{"id":"four-meme","protocol":"FourMemeV2","contracts":["0xec4549cadce5da21df6e6422d448034b5233bfbc"]}],` +
 	`"endpoints":[{"url":"http://127.0.0.1:8545","weight":1}],"start":{"now":true},` +
 	`"tracking":{"min_liquidity_usd":1000,"holders":"Launches"},"retention":{},` +
-	`"reorg_blocks":64,"finality_depth":0,"trust":{"lockers":["0x000000000000000000000000000000000000dead"]}}`
+	`"reorg_blocks":64,"finality_depth":0,"trust":{"lockers":["0x000000000000000000000000000000000000dead"]},` +
+	`"platform_fee":{"recipients":["0x00000000000000000000000000000000000000fe"],"routers":["0x00000000000000000000000000000000000000ff"],"bps":80}}`
 
 func load(t *testing.T, text string) (*chainconfig.Chain, error) {
 	t.Helper()
@@ -66,6 +67,8 @@ func TestLoadNamesABadAddress(t *testing.T) {
 		{"0x7c5f5a4bbd8fd63184577525326123b519429bdc", zero, "the position manager of exchange v4 is"},
 		{"0xec4549cadce5da21df6e6422d448034b5233bfbc", missing, "a contract of venue four-meme is"},
 		{"0x000000000000000000000000000000000000dead", missing, "trust.lockers is"},
+		{"0x00000000000000000000000000000000000000fe", zero, "platform_fee.recipients is"},
+		{"0x00000000000000000000000000000000000000ff", missing, "platform_fee.routers is"},
 	} {
 		_, err := load(t, strings.Replace(document, c.address, c.as, 1))
 		if err == nil || !strings.Contains(err.Error(), "chain base: "+c.want) {

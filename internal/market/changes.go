@@ -48,6 +48,7 @@ type Changes struct {
 	Positions []Change[PositionKey, Position]
 	Hours     []Change[HourKey, WalletHour]
 	Entries   []Entry
+	Fees      []Fee
 	// Stream is what the blocks add to the stream, in their order. No reorg undoes it: what it takes back is told as well.
 	Stream []StreamItem
 }

@@ -115,6 +115,12 @@ type RangeLiquidity struct {
 	Delta                SignedAmount
 }
 
+// FeePaid is how a router of the platform says whose fee reached a recipient. Asset is Native for the chain's own coin.
+type FeePaid struct {
+	Router, Payer, Recipient, Asset Address
+	Amount                          Amount
+}
+
 // PairLiquidity is a V2-like pool's Mint, or (Burn) its Burn; the reserves follow in their own event.
 type PairLiquidity struct {
 	Pool             Address
@@ -131,6 +137,7 @@ func (PoolPriced) isEvent()     {}
 func (Swap) isEvent()           {}
 func (RangeLiquidity) isEvent() {}
 func (PairLiquidity) isEvent()  {}
+func (FeePaid) isEvent()        {}
 
 // Fact is one of the fact types of this file: what no log tells, asked of a node at a block and then kept with it.
 type Fact interface{ isFact() }

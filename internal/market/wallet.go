@@ -17,6 +17,26 @@ type WatchFact struct{ WatchedWallet }
 
 func (WatchFact) isFact() {}
 
+// HeldFact is what balanceOf answered of a watched wallet for the state before the block, so that what was copied of its trades has no more of a basis than
+// the wallet has of the token. Known is false where no node told it.
+type HeldFact struct {
+	Wallet, Token Address
+	Known         bool
+	Amount        Amount
+}
+
+// GasFact is what a watched wallet paid for a transaction of the block, in raw units of the chain's own coin. Known is false where no node told it, or where
+// another account sent the transaction.
+type GasFact struct {
+	Wallet Address
+	Tx     TxID
+	Known  bool
+	Amount Amount
+}
+
+func (HeldFact) isFact() {}
+func (GasFact) isFact()  {}
+
 // CopiedTrades is how many trades of a wallet from before it was watched are copied to its entries; of a wallet with more, none are.
 const CopiedTrades = 10_000
 
@@ -33,6 +53,9 @@ type Position struct {
 	HasBalance bool
 	// IsIn says that the member is in the token: something is left of what they bought for at least the least trade of the chain in a trade that counts.
 	IsIn bool
+	// IsCopied says that the basis is of trades from before the wallet was watched, some of which the wallet may have sent away since: what it has isn't
+	// known yet.
+	IsCopied bool
 }
 
 // IsEmpty reports whether the position says no more than none would.
@@ -81,6 +104,11 @@ type Entry struct {
 	Player int64
 	// Proceeds and Cost are what the quantity of a sale that had a basis brought and had cost, less fees and with them.
 	Proceeds, Cost USD
+	// Fee is the trade's part of the platform's fee, as the chain shows it.
+	Fee USD
+	// GasNanoUSD is the trade's part of what the wallet paid for the transaction in 1e-9 USD, if HasGas: the first trade has all of it.
+	GasNanoUSD int64
+	HasGas     bool
 	// MovedOut is the cost of what went to strangers: by this entry, or unseen before this trade.
 	MovedOut USD
 }
@@ -90,6 +118,24 @@ type EntryKey struct {
 	Wallet Address
 	Block  uint64
 	Seq    uint32
+}
+
+// Fee is what the chain shows of a watched wallet's payment to a recipient of the platform's fee.
+type Fee struct {
+	Wallet Address
+	Block  uint64
+	// LogIndex is that of the log that shows it.
+	LogIndex uint64
+	Time     int64 // unix seconds
+	Tx       TxID
+	// Asset is a quote asset, or a token that the wallet trades in the transaction; it is Native for the chain's own coin.
+	Recipient, Asset Address
+	Amount           Amount
+	// NanoUSD is its value at the end of the block in 1e-9 USD, of a quote asset alone; HasUSD is false where it isn't known.
+	NanoUSD int64
+	HasUSD  bool
+	// AsDeclared says that all that the wallet paid of the asset in the transaction is the declared share of what it traded of it.
+	AsDeclared bool
 }
 
 // Profit is what the sales of a stretch of time came to. Sums are of sales that have a basis and are eligible, where nothing else is said.

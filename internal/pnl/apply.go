@@ -28,6 +28,9 @@ func (f *Effect) Realised() USD { return f.Proceeds.Sub(f.Cost) }
 // valued reports whether the value is known. A negative one is none.
 func (e *Entry) valued() bool { return e.HasUSD && e.NanoUSD >= 0 }
 
+// fee is the platform's fee of a trade whose value is known.
+func (e *Entry) fee() USD { return Nano(max(0, min(e.FeeNanoUSD, e.NanoUSD))) }
+
 // Apply moves a position by an entry. Of the trades of one transaction only the first has HasBefore set. A wallet of the same member to which an Out goes
 // gets what the effect has as carried, by Receive.
 func Apply(p *market.Position, e *Entry) (f Effect) {
@@ -37,7 +40,7 @@ func Apply(p *market.Position, e *Entry) (f Effect) {
 	switch e.Kind {
 	case Buy:
 		if e.valued() {
-			f.Charged = Nano(fee(e.NanoUSD, e.FeeBps))
+			f.Charged = e.fee()
 			put(p, &e.Amount, Nano(e.NanoUSD).Add(f.Charged))
 		}
 		raise(p, &e.Amount)
@@ -55,10 +58,26 @@ func Apply(p *market.Position, e *Entry) (f Effect) {
 	case In: // what has no basis needs no other record
 		raise(p, &e.Amount)
 	}
-	if p.Quantity.IsZero() {
-		p.IsIn = false
-	}
+	settle(p)
 	return f
+}
+
+// settle says of a position of which nothing has a basis that its member isn't in it.
+func settle(p *market.Position) {
+	if p.Quantity.IsZero() {
+		p.IsIn, p.IsCopied = false, false
+	}
+}
+
+// Bound takes from a position what has a basis beyond all that the wallet has: it was sent away unseen, with its cost.
+func Bound(p *market.Position, held *market.Amount) {
+	if held.Lt(&p.Quantity) {
+		var out market.Amount
+		out.Sub(&p.Quantity, held)
+		take(p, &out)
+	}
+	p.Balance, p.HasBalance = *held, true
+	settle(p)
 }
 
 func sell(p *market.Position, e *Entry, f *Effect) {
@@ -67,7 +86,7 @@ func sell(p *market.Position, e *Entry, f *Effect) {
 	if !e.valued() {
 		return
 	}
-	f.Charged = Nano(fee(e.NanoUSD, e.FeeBps))
+	f.Charged = e.fee()
 	net := Nano(e.NanoUSD).Sub(f.Charged)
 	f.Cost, f.Proceeds = cost, net.Share(&sold, &e.Amount)
 	f.Excluded = net.Sub(f.Proceeds)

@@ -38,7 +38,7 @@ func TestDocument(t *testing.T) {
 		if e.HasUSD {
 			e.NanoUSD = number(t, cells[3])
 		}
-		e.FeeBps = uint16(number(t, cells[4]) / 1e9)
+		e.FeeNanoUSD = number(t, cells[4])
 		l.Add(&e)
 		quantity, cost := l.Held(of)
 		w := l.Windows()[0]

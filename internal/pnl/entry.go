@@ -43,9 +43,8 @@ type Entry struct {
 	// false.
 	NanoUSD int64
 	HasUSD  bool
-	// FeeBps is the platform's fee on top of a Buy or out of a Sell, in basis points; 0 for what did not go through the
-	// platform.
-	FeeBps uint16
+	// FeeNanoUSD is the platform's fee on top of a Buy or out of a Sell, in 1e-9 USD; 0 where the chain shows none. It counts up to the trade's value.
+	FeeNanoUSD int64
 	// GasNanoUSD is what the transaction cost in 1e-9 USD, if HasGas.
 	GasNanoUSD int64
 	HasGas     bool
@@ -56,8 +55,7 @@ type Entry struct {
 	To market.Address
 }
 
-// TradeOf is a wallet's trade as an index of its chain knows it. Gas is unknown; there is no platform fee in it, because
-// nothing on the chain tells which trades went through the platform.
+// TradeOf is a wallet's trade as an index of its chain knows any wallet's: without gas and the platform's fee, of which it keeps account for members alone.
 func TradeOf(chain string, t *market.Trade) Entry {
 	e := Entry{
 		Position: Position{Wallet: t.Trader, Token: Token{Chain: chain, Mint: t.Base}},

@@ -50,8 +50,8 @@ func at(t int64, e pnl.Entry) pnl.Entry {
 	return e
 }
 
-func charged(bps uint16, e pnl.Entry) pnl.Entry {
-	e.FeeBps = bps
+func charged(usd float64, e pnl.Entry) pnl.Entry {
+	e.FeeNanoUSD = int64(math.Round(usd * 1e9))
 	return e
 }
 
@@ -90,7 +90,7 @@ func TestGolden(t *testing.T) {
 		{name: "b, where first in first out says 30", entries: []pnl.Entry{buy(10, 1), buy(10, 3), sell(10, 4)}, realised: 20, wins: 1},
 		{name: "c", entries: []pnl.Entry{buy(10, 1), in(90), sell(100, 2)}, realised: 10, excluded: 180, wins: 1},
 		{name: "d", entries: []pnl.Entry{buy(10, 1), out(10)}, movesAway: true},
-		{name: "e", entries: []pnl.Entry{charged(80, buy(100, 1)), charged(80, sell(100, 1.1))}, realised: 8.32, wins: 1},
+		{name: "e", entries: []pnl.Entry{charged(0.8, buy(100, 1)), charged(0.88, sell(100, 1.1))}, realised: 8.32, wins: 1},
 	} {
 		w, _ := day(c.entries...)
 		is(t, c.name+": realised", w.Realised(), c.realised)
@@ -103,22 +103,24 @@ func TestGolden(t *testing.T) {
 
 func TestFees(t *testing.T) {
 	t.Parallel()
-	w, _ := day(charged(80, buy(100, 1)), charged(80, sell(100, 1.1)))
+	w, _ := day(charged(0.8, buy(100, 1)), charged(0.88, sell(100, 1.1)))
 	is(t, "cost", w.Cost, 100.8)
 	is(t, "proceeds", w.Proceeds, 109.12)
 	is(t, "fees", w.Fees, 1.68)
 	is(t, "volume", w.Volume, 210)
 	// Half of what is sold has no basis: the fee is shared.
-	w, _ = day(buy(1, 1), charged(80, sell(2, 100)))
+	w, _ = day(buy(1, 1), charged(1.6, sell(2, 100)))
 	is(t, "proceeds of the half with a basis", w.Proceeds, 99.2)
 	is(t, "proceeds of the half without", w.Excluded, 99.2)
-	// A half is rounded to the even unit; nobody is charged more than all.
-	for of, half := range map[float64]float64{1: 0, 3: 2, 5: 2, 7: 4} {
-		w, _ = day(charged(5000, buy(1, of*1e-9)))
-		is(t, "half of an odd number", w.Fees, half*1e-9)
-	}
-	w, _ = day(buy(1, 1), charged(math.MaxUint16, sell(1, 2)))
+	// Nobody is charged more than all, and nothing below nought.
+	w, _ = day(buy(1, 1), charged(2, sell(1, 2)))
 	is(t, "all was charged", w.Realised(), -1)
+	w, _ = day(buy(1, 1), charged(2.000000001, sell(1, 2)))
+	is(t, "more than all was charged", w.Realised(), -1)
+	w, _ = day(charged(3, buy(1, 1)), charged(-1, sell(1, 2)))
+	is(t, "a purchase for its double, and nothing on the sale", w.Realised(), 0)
+	w, _ = day(charged(1, unvalued(buy(1, 1))), charged(1, unvalued(sell(1, 1))))
+	is(t, "what has no value is charged nothing", w.Fees, 0)
 }
 
 // TestSellsRoundOnce to the even unit, and the last one takes what is left.

@@ -122,11 +122,7 @@ func (n *naive) out(e *pnl.Entry) {
 func (n *naive) trade(e *pnl.Entry) {
 	charged := rat(0)
 	if n.isValued(e) {
-		bps := min(int64(e.FeeBps), 10_000)
-		exact := n.exact
-		n.exact = false // a fee is an amount by itself
-		charged = n.round(times(rat(e.NanoUSD), big.NewRat(bps, 10_000)))
-		n.exact = exact
+		charged = rat(max(0, min(e.FeeNanoUSD, e.NanoUSD)))
 	}
 	if n.holds(e) {
 		n.trades++
@@ -209,11 +205,13 @@ func drawEntries(t *rapid.T) []pnl.Entry {
 			Position: pnl.Position{Wallet: wallet(rapid.ByteRange(1, 2).Draw(t, "wallet")), Token: token(rapid.ByteRange(1, 2).Draw(t, "token"))},
 			Kind:     rapid.SampledFrom([]pnl.Kind{pnl.Buy, pnl.Buy, pnl.Sell, pnl.Sell, pnl.In, pnl.Out}).Draw(t, "kind"),
 			At:       at, Amount: amounts.Draw(t, "amount"), HasUSD: rapid.IntRange(0, 9).Draw(t, "unvalued") > 0,
-			FeeBps: rapid.SampledFrom([]uint16{0, 0, 80, 3333, 10_000, 60_000}).Draw(t, "fee"),
 			HasGas: rapid.Bool().Draw(t, "gas"), GasNanoUSD: rapid.Int64Range(0, 1e9).Draw(t, "gas paid"),
 			Ineligible: rapid.IntRange(0, 9).Draw(t, "ineligible") == 0,
 		}
 		e.NanoUSD = values.Draw(t, "value")
+		if rapid.Bool().Draw(t, "charged") {
+			e.FeeNanoUSD = values.Draw(t, "fee")
+		}
 		if rapid.Bool().Draw(t, "known transaction") {
 			e.Tx = market.EVMTx([32]byte{1, tx})
 		}

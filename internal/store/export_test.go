@@ -45,6 +45,7 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 		"wallet traded":    {walletTraded + "('base', 'bsc')" + walletBeyond, []any{[]byte{1}, []byte{1}, 0}},
 		"watch facts":      {"SELECT body FROM facts WHERE " + watchFacts, []any{[]byte{}, 1, "base"}},
 		"forget watch":     {forgetWatch, []any{[]byte{1}, "base"}},
+		"wallet facts":     {forgetFacts, []any{"base", []byte{1}, []byte{2}, "base", 10}},
 		"wallets in":       {walletsInSince, []any{"base", 1}},
 		"to copy":          {"SELECT block FROM trades WHERE " + ofTrader, []any{[]byte{1}, "base"}},
 		"hours":            {"SELECT cost FROM wallet_hours w WHERE w.chain IN ('base', 'bsc') AND open_at >= ? AND open_at < ?", []any{1, 2}},

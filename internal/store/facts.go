@@ -51,6 +51,9 @@ type factRow struct {
 // watchKind is the kind of the facts that say that a wallet is a member's.
 const watchKind = "watch"
 
+// heldKind and gasKind are the kinds of the facts that say what a member's wallet had, and what it paid for a transaction. Their refs begin with the wallet.
+const heldKind, gasKind = "held", "gas"
+
 // factVersion is the version of the bodies that are written.
 const factVersion = 1
 
@@ -119,6 +122,23 @@ type watchBody struct {
 	Since   int64             `json:"since"`
 }
 
+type heldBody struct {
+	Version int               `json:"v"`
+	Wallet  model.AddressText `json:"wallet"`
+	Token   model.AddressText `json:"token"`
+	// Amount is null where no node told it.
+	Amount *model.DecimalAmount `json:"amount"`
+}
+
+type gasBody struct {
+	Version int               `json:"v"`
+	Wallet  model.AddressText `json:"wallet"`
+	// Tx is in the form in which answers have it.
+	Tx string `json:"tx"`
+	// Amount is null where it isn't known.
+	Amount *model.DecimalAmount `json:"amount"`
+}
+
 type curveBody struct {
 	Version int               `json:"v"`
 	Curve   model.AddressText `json:"curve"`
@@ -184,6 +204,18 @@ func factToBody(fact market.Fact) (kind string, ref []byte, body any, err error)
 		return "curve", f.Token.Bytes(), b, nil
 	case market.WatchFact:
 		return watchKind, f.Wallet.Bytes(), watchBody{factVersion, model.AddressText{Address: f.Wallet}, f.Member, f.Change, f.Since}, nil
+	case market.HeldFact:
+		b := heldBody{Version: factVersion, Wallet: model.AddressText{Address: f.Wallet}, Token: model.AddressText{Address: f.Token}}
+		if f.Known {
+			b.Amount = &model.DecimalAmount{Amount: f.Amount}
+		}
+		return heldKind, f.Token.AppendTo(f.Wallet.Bytes()), b, nil
+	case market.GasFact:
+		b := gasBody{Version: factVersion, Wallet: model.AddressText{Address: f.Wallet}, Tx: f.Tx.String()}
+		if f.Known {
+			b.Amount = &model.DecimalAmount{Amount: f.Amount}
+		}
+		return gasKind, f.Tx.AppendTo(f.Wallet.Bytes()), b, nil
 	default:
 		return "", nil, nil, fmt.Errorf("database: facts: a %T has no row", fact)
 	}
@@ -260,9 +292,33 @@ func readFact(kind string, body []byte) (market.Fact, error) {
 	case watchKind:
 		b, err := model.ReadBody[watchBody](body)
 		return market.WatchFact{WatchedWallet: market.WatchedWallet{Wallet: b.Wallet.Address, Member: b.Member, Change: b.Change, Since: b.Since}}, err
+	case heldKind:
+		b, err := model.ReadBody[heldBody](body)
+		f := market.HeldFact{Wallet: b.Wallet.Address, Token: b.Token.Address}
+		if b.Amount != nil {
+			f.Known, f.Amount = true, b.Amount.Amount
+		}
+		return f, err
+	case gasKind:
+		return readGas(body)
 	default:
 		return nil, fmt.Errorf("database: facts: unknown kind %q", kind)
 	}
+}
+
+func readGas(body []byte) (market.Fact, error) {
+	b, err := model.ReadBody[gasBody](body)
+	if err != nil {
+		return nil, err
+	}
+	f := market.GasFact{Wallet: b.Wallet.Address}
+	if f.Tx, err = market.ParseTx(b.Tx); err != nil {
+		return nil, fmt.Errorf("database: facts: %w", err)
+	}
+	if b.Amount != nil {
+		f.Known, f.Amount = true, b.Amount.Amount
+	}
+	return f, nil
 }
 
 // Between lists what is known about the blocks from first to last, in order.

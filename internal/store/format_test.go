@@ -45,6 +45,7 @@ func everyRow(n int, full bool) *store.Commit {
 		ch.Quotes[0].After.DayUSD = 2
 		entry, hour := &ch.Entries[0], ch.Hours[0].After
 		entry.MovedOut, hour.Excluded, hour.Fees, hour.Gas, hour.MovedOut = market.NanoUSD(256), market.NanoUSD(1), market.NanoUSD(2), market.NanoUSD(3), market.NanoUSD(4)
+		entry.Fee, entry.HasGas, entry.GasNanoUSD, ch.Fees[0].HasUSD, ch.Positions[0].After.IsCopied = market.NanoUSD(257), true, 5, true, true
 		hour.Unvalued, hour.Losses, hour.IneligibleSells = 5, 6, 7
 		trade.HasUSD, trade.TraderAmount, trade.TraderBefore, trade.HasTraderBefore = true, amount(258), amount(0), true
 		waiting := ch.Waiting[0].After
@@ -66,7 +67,7 @@ func everyRow(n int, full bool) *store.Commit {
 func followUp(c *store.Commit) *store.Commit {
 	next := commitOf(int(c.Last.Number)+1, 1, map[string]*market.Changes{"last": &c.Changes})
 	next.Changes.Trades[0].Block = next.Last.Number
-	next.Changes.Entries[0].Block = next.Last.Number
+	next.Changes.Entries[0].Block, next.Changes.Fees[0].Block = next.Last.Number, next.Last.Number
 	return next
 }
 
@@ -283,6 +284,10 @@ func everyFact() []market.Fact {
 		market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(1)}, Known: true, Quote: market.Native},
 		market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(1)}, Reason: "no record"},
 		market.WatchFact{WatchedWallet: market.WatchedWallet{Wallet: address(6), Member: 7, Change: 8, Since: 9}},
+		market.HeldFact{Wallet: address(6), Token: address(1), Known: true, Amount: huge(2)},
+		market.HeldFact{Wallet: address(6), Token: address(1)},
+		market.GasFact{Wallet: address(6), Tx: market.EVMTx(hash(3)), Known: true, Amount: amount(0)},
+		market.GasFact{Wallet: address(6), Tx: market.EVMTx(hash(3))},
 	}
 }
 

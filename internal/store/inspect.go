@@ -65,7 +65,7 @@ var derived = map[string]string{
 	"tokens": "mint", "pools": "id", "pool_ticks": "pool", "quote_prices": "asset", "trades": "block, log_index",
 	"candles": "pool, interval_s, open_at", "balances": "token, account", "launches": "mint",
 	"waiting_trades": "block, log_index", "watched_wallets": "wallet", "wallet_positions": "wallet, token", "wallet_hours": "open_at, wallet, member",
-	"wallet_entries": "wallet, block, seq",
+	"wallet_entries": "wallet, block, seq", "wallet_fees": "wallet, block, log_index",
 }
 
 // notDerived are the columns of those tables that may differ all the same.

@@ -362,7 +362,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 			old := map[string]*market.Changes{}
 			c := commitOf(1, 3, old)
 			c.Changes.Launches, c.Changes.Waiting = nil, nil
-			c.Changes.Watched, c.Changes.Positions, c.Changes.Hours, c.Changes.Entries = nil, nil, nil, nil
+			c.Changes.Watched, c.Changes.Positions, c.Changes.Hours, c.Changes.Entries, c.Changes.Fees = nil, nil, nil, nil, nil
 			c.Facts = []store.StoredFact{{Block: 1, Hash: hash(1), Fact: market.TokenFact{Token: address(2), Name: "old"}}}
 			if err := s.Commit(t.Context(), lease(t, s), c); err != nil {
 				t.Fatal(err)

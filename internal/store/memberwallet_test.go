@@ -7,6 +7,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -38,6 +39,62 @@ func TestPoolsAndCurvesAreNobodysWallets(t *testing.T) {
 			for i, refused := range []bool{false, true, true, false} {
 				if errors.Is(applied[i].Err, member.ErrKeptByOthers) != refused || (applied[i].Err != nil) != refused {
 					t.Errorf("record %d: %+v", i, applied[i])
+				}
+			}
+		})
+	}
+}
+
+// TestForgottenWallets leaves nothing of a wallet that isn't a member's any more: no row, and no fact about it.
+func TestForgottenWallets(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			l := lease(t, s)
+			c := commitOf(1, 2, map[string]*market.Changes{})
+			gone, stays := address(600), address(601)
+			kept := map[market.Fact]bool{}
+			for _, wallet := range []market.Address{gone, stays} {
+				for _, f := range []market.Fact{
+					market.WatchFact{WatchedWallet: market.WatchedWallet{Wallet: wallet, Member: 1}},
+					market.HeldFact{Wallet: wallet, Token: address(1), Known: true, Amount: amount(1)},
+					market.HeldFact{Wallet: wallet, Token: address(2)},
+					market.GasFact{Wallet: wallet, Tx: market.EVMTx(hash(1)), Known: true, Amount: amount(1)},
+					market.GasFact{Wallet: wallet, Tx: market.EVMTx(hash(2))},
+				} {
+					c.Facts = append(c.Facts, store.StoredFact{Block: 1, Hash: hash(1), Fact: f})
+					kept[f] = wallet == stays
+				}
+			}
+			balance := market.BalanceFact{Token: gone, Account: gone} // of a token that has the same address
+			c.Facts, kept[balance] = append(c.Facts, store.StoredFact{Block: 1, Hash: hash(1), Fact: balance}), true
+			if err := s.Commit(t.Context(), l, c); err != nil {
+				t.Fatal(err)
+			}
+			if more, err := s.Wallets.Forget(t.Context(), l, gone); err != nil || more {
+				t.Fatal(more, err)
+			}
+			facts, err := s.Facts.Between(t.Context(), "base", 0, 9)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range facts {
+				if !kept[f.Fact] {
+					t.Errorf("%+v is kept", f.Fact)
+				}
+				delete(kept, f.Fact)
+			}
+			for f, stays := range kept {
+				if stays {
+					t.Errorf("%+v is gone", f)
+				}
+			}
+			rows := derivedRows(t, s)
+			for _, table := range []string{"watched_wallets", "wallet_entries", "wallet_fees", "wallet_positions", "wallet_hours"} {
+				if len(rows[table]) != 1 {
+					t.Errorf("%s: %v", table, rows[table])
 				}
 			}
 		})

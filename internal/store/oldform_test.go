@@ -83,7 +83,7 @@ func TestOldDatabaseIsRewound(t *testing.T) {
 			t.Parallel()
 			s, l, db := openOld(t, kind)
 			var forms int
-			of := len(store.Tables()) - 5 // waiting_trades and the four of members' wallets are younger
+			of := len(store.Tables()) - 6 // waiting_trades and the five of members' wallets are younger
 			if err := db.QueryRowContext(t.Context(), "SELECT count(DISTINCT tbl) FROM undo").Scan(&forms); err != nil || forms != of {
 				t.Fatalf("images of %d tables, %v; want all %d", forms, err, of)
 			}

@@ -130,6 +130,10 @@ func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
 			Pool: poolID(i), LogIndex: uint64(i), To: address(i + 1), Amount: huge(1), Before: amount(0), HasBefore: i%2 == 0, NanoUSD: 7, HasUSD: true, Counts: i%2 == 1,
 			Proceeds: market.NanoUSD(9), Cost: market.NanoUSD(int64(i)), Player: int64(i % 2),
 		})
+		c.Changes.Fees = append(c.Changes.Fees, market.Fee{
+			Wallet: watched.Wallet, Block: uint64(n), LogIndex: uint64(i), Time: header(n).Time, Tx: market.EVMTx(hash(i)), Recipient: address(1), Asset: market.Native,
+			Amount: amount(uint64(i)), NanoUSD: 7, HasUSD: i%2 == 1, AsDeclared: i%3 == 0,
+		})
 		if old != nil {
 			c.Changes.Watched[i].Before, c.Changes.Positions[i].Before, c.Changes.Hours[i].Before = old.Watched[i].After, old.Positions[i].After, old.Hours[i].After
 			c.Changes.Tokens[i].Before, c.Changes.Pools[i].Before = old.Tokens[i].After, old.Pools[i].After

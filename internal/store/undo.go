@@ -106,6 +106,7 @@ var restorers = map[string]restorer{
 	tableOf[model.Position](): restoreWatched(func(r *model.Position) []byte { return r.Wallet }, touchPositions),
 	tableOf[model.Hour]():     restoreWatched(func(r *model.Hour) []byte { return r.Wallet }, touchHours),
 	tableOf[model.Entry]():    restore[model.Entry](nil, nil),
+	tableOf[model.Fee]():      restore[model.Fee](nil, nil),
 }
 
 // restore makes a table's restorer. Rows that come back have the stamp of the block that the chain is taken back to: a former image has that

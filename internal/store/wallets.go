@@ -3,13 +3,14 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
-// Wallets is what is kept of members' wallets: which are watched, their entries, positions and hours.
+// Wallets is what is kept of members' wallets: which are watched, their entries, fees, positions and hours.
 type Wallets struct{ *rows }
 
 func applyWallets(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, ch *market.Changes) error {
@@ -41,7 +42,14 @@ func applyWallets(ctx context.Context, tx *database.Transaction, u *undoLog, cha
 	for i := range ch.Entries {
 		entries = append(entries, model.OfEntry(chain, &ch.Entries[i]))
 	}
-	return add(ctx, tx, u, entries)
+	if err := add(ctx, tx, u, entries); err != nil {
+		return err
+	}
+	fees := make([]model.Fee, 0, len(ch.Fees))
+	for i := range ch.Fees {
+		fees = append(fees, model.OfFee(chain, &ch.Fees[i]))
+	}
+	return add(ctx, tx, u, fees)
 }
 
 // loadWallets loads the rows of members' wallets.
@@ -151,6 +159,12 @@ const (
 	forgetWatch = "DELETE FROM facts WHERE kind = '" + watchKind + "' AND ref = ? AND chain || '' = ?"
 )
 
+// factsOfWallet goes by the index facts_wallet. forgetFacts deletes a piece of the facts of which it finds some.
+const (
+	factsOfWallet = "kind IN ('" + heldKind + "', '" + gasKind + "') AND ref >= ? AND ref < ? AND chain || '' = ?"
+	forgetFacts   = "DELETE FROM facts WHERE chain = ? AND (block, kind, ref) IN (SELECT block, kind, ref FROM facts WHERE " + factsOfWallet + " LIMIT ?)"
+)
+
 // WatchFacts lists what is kept of which wallets are members' from blocks above one on, in the order of the chain.
 func (s Wallets) WatchFacts(ctx context.Context, chain string, above uint64) ([]StoredFact, error) {
 	var list []factRow
@@ -171,7 +185,7 @@ func (s Wallets) Forget(ctx context.Context, l *Lease, wallet market.Address) (m
 			return err
 		}
 		for _, t := range []struct{ table, key string }{
-			{"wallet_entries", "block, seq"}, {"wallet_positions", "token"}, {"wallet_hours", "open_at, member"},
+			{"wallet_entries", "block, seq"}, {"wallet_fees", "block, log_index"}, {"wallet_positions", "token"}, {"wallet_hours", "open_at, member"},
 		} {
 			res, err := tx.NewRaw("DELETE FROM "+t.table+" WHERE chain = ? AND wallet = ? AND ("+t.key+") IN (SELECT "+t.key+" FROM "+t.table+
 				" WHERE chain = ? AND wallet = ? LIMIT ?)", l.Chain, wallet.Bytes(), l.Chain, wallet.Bytes(), forgottenAtOnce).Exec(ctx)
@@ -184,7 +198,14 @@ func (s Wallets) Forget(ctx context.Context, l *Lease, wallet market.Address) (m
 				return err
 			}
 		}
-		more = false
+		res, err := tx.NewRaw(forgetFacts, l.Chain, wallet.Bytes(), beyond(wallet.Bytes()), l.Chain, forgottenAtOnce).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("database: forget a wallet: %w", err)
+		}
+		n, err := res.RowsAffected()
+		if more = err == nil && n == forgottenAtOnce; err != nil || more {
+			return err
+		}
 		if _, err := tx.NewRaw("DELETE FROM watched_wallets WHERE chain = ? AND wallet = ?", l.Chain, wallet.Bytes()).Exec(ctx); err != nil {
 			return fmt.Errorf("database: forget a wallet: %w", err)
 		}
@@ -194,4 +215,15 @@ func (s Wallets) Forget(ctx context.Context, l *Lease, wallet market.Address) (m
 		return nil
 	})
 	return more, err
+}
+
+// beyond is the first text of bytes behind all those that begin with a prefix, which isn't all 0xff.
+func beyond(prefix []byte) []byte {
+	out := slices.Clone(prefix)
+	for i := len(out) - 1; i >= 0; i-- {
+		if out[i]++; out[i] != 0 {
+			return out[:i+1]
+		}
+	}
+	return out
 }

@@ -298,7 +298,8 @@ func realises(e *market.Entry) bool {
 
 // bookEntry adds an entry to what a stretch of time came to, as pnl.Book did when the entry was made.
 func bookEntry(p *market.Profit, e *market.Entry) {
-	pnl.Book(p, &pnl.Entry{Kind: e.Kind, NanoUSD: e.NanoUSD, HasUSD: e.HasUSD, Ineligible: !e.Counts}, &pnl.Effect{
-		Cost: e.Cost, Proceeds: e.Proceeds, Excluded: pnl.Nano(e.NanoUSD).Sub(e.Proceeds), MovedOut: e.MovedOut,
+	entry := pnl.Entry{Kind: e.Kind, NanoUSD: e.NanoUSD, HasUSD: e.HasUSD, GasNanoUSD: e.GasNanoUSD, HasGas: e.HasGas, Ineligible: !e.Counts}
+	pnl.Book(p, &entry, &pnl.Effect{
+		Charged: e.Fee, Cost: e.Cost, Proceeds: e.Proceeds, Excluded: pnl.Nano(e.NanoUSD).Sub(e.Fee).Sub(e.Proceeds), MovedOut: e.MovedOut,
 	})
 }

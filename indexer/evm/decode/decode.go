@@ -37,7 +37,7 @@ var exchangeBindings = map[market.Protocol]func(d *Decoder, factory [20]byte){
 }
 
 // New binds the protocols' events to the contracts that the chain document declares: the wrapped native coin, exchanges'
-// factories and launch venues.
+// factories, launch venues and the platform's routers.
 func New(c *chainconfig.Chain) (*Decoder, error) {
 	d := &Decoder{anywhere: map[[32]byte]decodeFunc{TopicTransfer: decodeTransfer}, at: map[source]decodeFunc{}}
 	wrapped, err := contract(c.Native.Wrapped)
@@ -58,6 +58,9 @@ func New(c *chainconfig.Chain) (*Decoder, error) {
 		bind(d, factory)
 	}
 	if err := d.venues(c); err != nil {
+		return nil, err
+	}
+	if err := d.platformFee(c); err != nil {
 		return nil, err
 	}
 	return d, nil

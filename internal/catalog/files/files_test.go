@@ -136,7 +136,7 @@ func TestLoadRefuses(t *testing.T) {
 		}},
 		{"unknown field with fields", []string{"a.yaml", replace("  rpc:\n", "  RPC:\n")}, []string{"a.yaml:34: spec.RPC: no such field"}},
 		{"unknown field in the second document", []string{"a.yaml", good + "---\n" + strings.Replace(another("b", 2), "label: Base", "lable: Base", 1)}, []string{
-			"a.yaml:70: spec.lable: no such field",
+			"a.yaml:71: spec.lable: no such field",
 		}},
 		{"duplicate field", []string{"a.yaml", replace("  label: Base", "  label: Base\n  label: Bass")}, []string{"a.yaml: ", "line 8", `"label" already defined at line 7`}},
 		{"no YAML", []string{"a.yaml", "spec: {\n"}, []string{"a.yaml: ", "line "}},
@@ -181,7 +181,7 @@ func TestLoadRefuses(t *testing.T) {
 			"a.yaml:1 and ", `b.yml:1 both have spec.id "base"`,
 		}},
 		{"one name in two documents", []string{"a.yaml", good + "---\n" + strings.Replace(good, "id: base", "id: other", 1)}, []string{
-			"a.yaml:1 and ", `a.yaml:64 both have metadata.name "base"`,
+			"a.yaml:1 and ", `a.yaml:65 both have metadata.name "base"`,
 		}},
 		{"too large", []string{"a.yaml", good + "#" + strings.Repeat("x", 1<<20)}, []string{"a.yaml: is larger than 1048576 bytes"}},
 		{"anchors that explode", []string{"a.yaml", bomb()}, []string{"a.yaml: ", "excessive aliasing"}},

@@ -53,6 +53,7 @@ func resolveSpec(r *report, s *v1alpha1.ChainSpec, secretDir string) *chainconfi
 		ReorgBlocks:   r.natural("spec.reorgBlocks", s.ReorgBlocks, 1, 10_000, v1alpha1.DefaultReorgBlocks),
 		FinalityDepth: r.natural("spec.finalityDepth", s.FinalityDepth, 1, 1_000_000, v1alpha1.DefaultFinalityDepth),
 		Trust:         resolveTrust(r, family, s.Trust),
+		PlatformFee:   resolvePlatformFee(r, family, s.PlatformFee),
 	}
 	out.AskAnew = out.Generation > 0 && s.Indexer.Facts == v1alpha1.FactsAsked
 	if fetch := s.FetchMetadata; fetch != nil && !*fetch {
@@ -269,6 +270,29 @@ func resolveTracking(r *report, chain string, t v1alpha1.Tracking) chainconfig.T
 			Days:      r.integer("spec.tracking.holderCaps.days", t.HolderCaps.Days, 1, 365, 0),
 		},
 	}
+}
+
+func resolvePlatformFee(r *report, family chainconfig.Family, f *v1alpha1.PlatformFee) *chainconfig.PlatformFee {
+	if f == nil {
+		return nil
+	}
+	const path, most = "spec.platformFee", 16
+	seen := r.unique()
+	list := func(name string, addresses []v1alpha1.Address) (out []market.Address) {
+		r.length(path+"."+name, len(addresses), most)
+		for i, a := range addresses {
+			at := fmt.Sprintf("%s.%s[%d]", path, name, i)
+			out = append(out, r.address(at, family, string(a)))
+			seen.see(at, out[i].String())
+		}
+		return out
+	}
+	out := &chainconfig.PlatformFee{Recipients: list("recipients", f.Recipients), Routers: list("routers", f.Routers)}
+	if len(f.Recipients) == 0 {
+		r.add(path+".recipients", "is empty: name the accounts that the fee goes to, or leave platformFee out")
+	}
+	out.Bps = uint32(r.integer(path+".bps", widen(f.Bps), 1, 1_000, int64(v1alpha1.DefaultPlatformFeeBps)))
+	return out
 }
 
 func resolveTrust(r *report, family chainconfig.Family, t v1alpha1.Trust) chainconfig.Trust {

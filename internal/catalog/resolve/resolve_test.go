@@ -80,7 +80,11 @@ func TestChainGivesEveryField(t *testing.T) {
 			Trades: chainconfig.Duration(720 * time.Hour), MinuteCandles: chainconfig.Duration(48 * time.Hour),
 		},
 		ReorgBlocks: 32, FinalityDepth: 600,
-		Trust:         chainconfig.Trust{Lockers: markettest.Addresses("0x663a5c229c09b049e36dcc11a9b0d4a8eb9db214")},
+		Trust: chainconfig.Trust{Lockers: markettest.Addresses("0x663a5c229c09b049e36dcc11a9b0d4a8eb9db214")},
+		PlatformFee: &chainconfig.PlatformFee{
+			Recipients: markettest.Addresses("0x1111111111111111111111111111111111111111"),
+			Routers:    markettest.Addresses("0x2222222222222222222222222222222222222222"), Bps: 85,
+		},
 		FetchMetadata: new(false),
 	}
 	if !reflect.DeepEqual(got, want) {

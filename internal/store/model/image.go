@@ -62,6 +62,7 @@ var ImageForms = FormsOf(
 	reflect.TypeFor[Balance](), reflect.TypeFor[Quote](), reflect.TypeFor[Launch](), reflect.TypeFor[Trade](),
 	reflect.TypeFor[Queued](), reflect.TypeFor[Job](), reflect.TypeFor[Staging](), reflect.TypeFor[Waiting](),
 	reflect.TypeFor[Watched](), reflect.TypeFor[Position](), reflect.TypeFor[Hour](), reflect.TypeFor[Entry](),
+	reflect.TypeFor[Fee](),
 )
 
 // FormOf is the format of the images of a type of row.

@@ -53,6 +53,9 @@ type Entry struct {
 	Cost      []byte
 	MovedOut  []byte
 	Player    int64
+	Fee       []byte `image:"later"`
+	// GasNanoUSD is NULL where it isn't known.
+	GasNanoUSD *int64 `bun:"gas_nano_usd" image:"later"`
 }
 
 // entryKinds are the texts of the kinds of entries.
@@ -63,13 +66,16 @@ func OfEntry(chain string, e *market.Entry) Entry {
 	r := Entry{
 		Chain: chain, Wallet: e.Wallet.Bytes(), Block: int64(e.Block), Seq: int64(e.Seq), Time: e.Time, Tx: e.Tx.AppendTo([]byte{}), Token: e.Token.Bytes(),
 		Kind: entryKinds[e.Kind], Pool: e.Pool.Bytes(), LogIndex: int64(e.LogIndex), Other: e.To.Bytes(), Amount: shortBytesOf(&e.Amount), Counts: e.Counts,
-		Proceeds: bytesOfUSD(e.Proceeds), Cost: bytesOfUSD(e.Cost), MovedOut: bytesOfUSD(e.MovedOut), Player: e.Player,
+		Proceeds: bytesOfUSD(e.Proceeds), Cost: bytesOfUSD(e.Cost), MovedOut: bytesOfUSD(e.MovedOut), Player: e.Player, Fee: bytesOfUSD(e.Fee),
 	}
 	if e.HasBefore {
 		r.HadBefore = shortBytesOf(&e.Before)
 	}
 	if e.HasUSD {
 		r.NanoUSD = &e.NanoUSD
+	}
+	if e.HasGas {
+		r.GasNanoUSD = &e.GasNanoUSD
 	}
 	return r
 }
@@ -80,12 +86,15 @@ func (r *Entry) Value() (market.Entry, error) {
 	e := market.Entry{
 		Wallet: c.Address(r.Wallet), Block: uint64(r.Block), Seq: uint32(r.Seq), Time: r.Time, Tx: c.Tx(r.Tx), Token: c.Address(r.Token), Kind: c.entryKind(r.Kind),
 		Pool: c.Address(r.Pool), LogIndex: uint64(r.LogIndex), To: c.Address(r.Other), Counts: r.Counts,
-		Proceeds: c.usd(r.Proceeds), Cost: c.usd(r.Cost), MovedOut: c.usd(r.MovedOut), Player: r.Player,
+		Proceeds: c.usd(r.Proceeds), Cost: c.usd(r.Cost), MovedOut: c.usd(r.MovedOut), Player: r.Player, Fee: c.usd(r.Fee),
 	}
 	e.Amount, _ = c.ShortAmount(r.Amount)
 	e.Before, e.HasBefore = c.ShortAmount(r.HadBefore)
 	if r.NanoUSD != nil {
 		e.NanoUSD, e.HasUSD = *r.NanoUSD, true
+	}
+	if r.GasNanoUSD != nil {
+		e.GasNanoUSD, e.HasGas = *r.GasNanoUSD, true
 	}
 	return e, c.Err
 }
@@ -102,6 +111,49 @@ func (c *Columns) entryKind(text string) market.EntryKind {
 	return 0
 }
 
+// Fee is a row of wallet_fees.
+type Fee struct {
+	bun.BaseModel `bun:"table:wallet_fees"`
+
+	Chain      string `bun:",pk"`
+	Wallet     []byte `bun:",pk" image:"address"`
+	Block      int64  `bun:",pk"`
+	LogIndex   int64  `bun:",pk"`
+	Time       int64
+	Tx         []byte
+	Recipient  []byte `image:"address"`
+	Asset      []byte `image:"address"`
+	Amount     []byte
+	NanoUSD    *int64 `bun:"nano_usd"`
+	AsDeclared bool
+}
+
+// OfFee is the row of a fee.
+func OfFee(chain string, f *market.Fee) Fee {
+	r := Fee{
+		Chain: chain, Wallet: f.Wallet.Bytes(), Block: int64(f.Block), LogIndex: int64(f.LogIndex), Time: f.Time, Tx: f.Tx.AppendTo([]byte{}),
+		Recipient: f.Recipient.Bytes(), Asset: f.Asset.Bytes(), Amount: shortBytesOf(&f.Amount), AsDeclared: f.AsDeclared,
+	}
+	if f.HasUSD {
+		r.NanoUSD = &f.NanoUSD
+	}
+	return r
+}
+
+// Value is a fee as the row has it.
+func (r *Fee) Value() (market.Fee, error) {
+	c := Columns{Table: "wallet_fees"}
+	f := market.Fee{
+		Wallet: c.Address(r.Wallet), Block: uint64(r.Block), LogIndex: uint64(r.LogIndex), Time: r.Time, Tx: c.Tx(r.Tx), Recipient: c.Address(r.Recipient),
+		Asset: c.Address(r.Asset), AsDeclared: r.AsDeclared,
+	}
+	f.Amount, _ = c.ShortAmount(r.Amount)
+	if r.NanoUSD != nil {
+		f.NanoUSD, f.HasUSD = *r.NanoUSD, true
+	}
+	return f, c.Err
+}
+
 // Position is a row of wallet_positions.
 type Position struct {
 	bun.BaseModel `bun:"table:wallet_positions"`
@@ -113,12 +165,14 @@ type Position struct {
 	Cost     []byte
 	Balance  []byte
 	IsIn     bool
+	IsCopied bool `image:"later"`
 }
 
 // OfPosition is the row of a position.
 func OfPosition(chain string, k market.PositionKey, p *market.Position) Position {
 	r := Position{
 		Chain: chain, Wallet: k.Wallet.Bytes(), Token: k.Token.Bytes(), Quantity: shortBytesOf(&p.Quantity), Cost: bytesOfUSD(p.Cost), IsIn: p.IsIn,
+		IsCopied: p.IsCopied,
 	}
 	if p.HasBalance {
 		r.Balance = shortBytesOf(&p.Balance)
@@ -129,7 +183,7 @@ func OfPosition(chain string, k market.PositionKey, p *market.Position) Position
 // Value is a position as the row has it.
 func (r *Position) Value() (market.PositionKey, market.Position, error) {
 	c := Columns{Table: "wallet_positions"}
-	p := market.Position{Cost: c.usd(r.Cost), IsIn: r.IsIn}
+	p := market.Position{Cost: c.usd(r.Cost), IsIn: r.IsIn, IsCopied: r.IsCopied}
 	p.Quantity, _ = c.ShortAmount(r.Quantity)
 	p.Balance, p.HasBalance = c.ShortAmount(r.Balance)
 	return market.PositionKey{Wallet: c.Address(r.Wallet), Token: c.Address(r.Token)}, p, c.Err

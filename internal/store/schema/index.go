@@ -49,6 +49,8 @@ var lateIndexes = []lateIndex{
 	{name: "tokens_mute", table: "tokens", columns: "has_decimals, first_block", where: "has_decimals = FALSE"},
 	// The facts that say that a wallet is a member's (kind watch), found by the wallet.
 	{name: "facts_watch", table: "facts", columns: "ref, block", where: "kind = 'watch'"},
+	// The facts about members' wallets (kinds held and gas), found by the wallet with which their ref begins.
+	{name: "facts_wallet", table: "facts", columns: "ref, block", where: "kind IN ('held', 'gas')"},
 	// The tokens that have a ticker, whatever its case. A ticker can be too long for an index.
 	{name: "tokens_ticker", table: "tokens", columns: "lower(substr(symbol, 1, 40))"},
 	// The stream's item of a call.

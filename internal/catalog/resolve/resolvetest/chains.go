@@ -143,10 +143,30 @@ func Chains() []Refused {
 			"spec.trust.lockers[1]: ", "is already at spec.trust.lockers[0]").
 			server("spec.trust.lockers: Invalid value", "a locker is listed twice: keep one of them"),
 		{
-			Name: "too many lockers", Manifest: cut(Good, "  trust: {", "  fetchMetadata:", "  trust:\n    lockers:\n"+many(33,
+			Name: "too many lockers", Manifest: cut(Good, "  trust: {", "  platformFee:", "  trust:\n    lockers:\n"+many(33,
 				`    - "0x42000000000000000000000000000000000000%02[1]d"`)),
 			Want:   []string{"spec.trust.lockers: has 33 entries", "allowed: up to 32"},
 			Server: []string{"spec.trust.lockers: Too many: 33: must have at most 32 items"},
+		},
+		edit("a platform's fee without a recipient", `recipients: ["0x1111111111111111111111111111111111111111"]`, `recipients: []`,
+			"spec.platformFee.recipients: is empty", "leave platformFee out").
+			server("spec.platformFee.recipients in body should have at least 1 items"),
+		edit("a platform's fee of everything", `bps: 85`, `bps: 1001`, "spec.platformFee.bps: is 1001", "allowed: 1 to 1000").
+			server("spec.platformFee.bps in body should be less than or equal to 1000"),
+		edit("a recipient of another family", `"0x1111111111111111111111111111111111111111"`, `So11111111111111111111111111111111111111112`,
+			"spec.platformFee.recipients[0]: ", evm).
+			server("spec.platformFee.recipients: Invalid value", "0x and 40 hexadecimal digits on EVM, base58 on Solana"),
+		edit("a router of another family", `"0x2222222222222222222222222222222222222222"`, `So11111111111111111111111111111111111111112`,
+			"spec.platformFee.routers[0]: ", evm).
+			server("spec.platformFee.routers: Invalid value", "0x and 40 hexadecimal digits on EVM, base58 on Solana"),
+		edit("a router that is a recipient", `routers: ["0x2222222222222222222222222222222222222222"]`, `routers: ["0x1111111111111111111111111111111111111111"]`,
+			"spec.platformFee.routers[0]: ", "is already at spec.platformFee.recipients[0]").
+			server("spec.platformFee: Invalid value", "a router is a recipient, too"),
+		{
+			Name: "too many recipients", Manifest: cut(Good, "  platformFee: {", "  fetchMetadata:", "  platformFee:\n    recipients:\n"+many(17,
+				`    - "0x42000000000000000000000000000000000000%02[1]d"`)),
+			Want:   []string{"spec.platformFee.recipients: has 17 entries", "allowed: up to 16"},
+			Server: []string{"spec.platformFee.recipients: Too many: 17: must have at most 16 items"},
 		},
 		edit("fee on UniswapV4", `    hooks: ["0x33128a8fc17869897dce68ed026d694621f6fdfd"]`, `    feePips: 3000`,
 			"spec.exchanges[1].feePips: is for protocols UniswapV2 and Solidly alone", "leave it out").

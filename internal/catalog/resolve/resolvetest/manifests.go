@@ -55,6 +55,7 @@ spec:
   reorgBlocks: 32
   finalityDepth: 600
   trust: {lockers: ["0x663A5C229c09b049E36dCc11a9B0d4a8Eb9db214"]}
+  platformFee: {recipients: ["0x1111111111111111111111111111111111111111"], routers: ["0x2222222222222222222222222222222222222222"], bps: 85}
   fetchMetadata: false
   order: 20
   indexer:
