@@ -153,6 +153,15 @@ func (s Inspect) Entries(ctx context.Context, chain string) ([]market.Entry, err
 	return model.To(rows, (*model.Entry).Value)
 }
 
+// Fees lists what a chain's watched wallets paid of the platform's fee, in the order of the chain.
+func (s Inspect) Fees(ctx context.Context, chain string) ([]market.Fee, error) {
+	var rows []model.Fee
+	if err := s.db.Read.NewSelect().Model(&rows).Where("chain = ?", chain).Order("block", "log_index").Scan(ctx); err != nil {
+		return nil, fmt.Errorf("database: read fees: %w", err)
+	}
+	return model.To(rows, (*model.Fee).Value)
+}
+
 // TakeNumbers takes the next n numbers of the stream and runs f with the first of them, in one transaction, which f writes to.
 func (s Inspect) TakeNumbers(ctx context.Context, n int, f func(ctx context.Context, db bun.IDB, first int64) error) error {
 	return s.db.InTransaction(ctx, func(tx *database.Transaction) error {

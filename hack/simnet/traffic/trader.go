@@ -26,17 +26,19 @@ const (
 	SwapPancake Kind = "pancakeswap v3 swap"
 	SwapDirect  Kind = "swap through a stand-in's router" // of Solidly or Slipstream
 	SwapSplit   Kind = "swap split by the aggregator"
-	SwapBundled Kind = "swap in a bundle of user operations"
-	Transfer    Kind = "transfer"
-	Wrap        Kind = "wrap"
-	Unwrap      Kind = "unwrap"
-	AddV2       Kind = "v2 add liquidity"
-	RemoveV2    Kind = "v2 remove liquidity"
-	AddV3       Kind = "v3 add liquidity"
-	RemoveV3    Kind = "v3 remove liquidity"
-	AddV4       Kind = "v4 add liquidity"
-	RemoveV4    Kind = "v4 remove liquidity"
-	Rebase      Kind = "rebase"
+	// SwapPlatform pays the platform's fee.
+	SwapPlatform Kind = "swap through the platform's router"
+	SwapBundled  Kind = "swap in a bundle of user operations"
+	Transfer     Kind = "transfer"
+	Wrap         Kind = "wrap"
+	Unwrap       Kind = "unwrap"
+	AddV2        Kind = "v2 add liquidity"
+	RemoveV2     Kind = "v2 remove liquidity"
+	AddV3        Kind = "v3 add liquidity"
+	RemoveV3     Kind = "v3 remove liquidity"
+	AddV4        Kind = "v4 add liquidity"
+	RemoveV4     Kind = "v4 remove liquidity"
+	Rebase       Kind = "rebase"
 )
 
 // Truth is what really happened in a transaction, for tests to compare with what the chain's logs
@@ -201,6 +203,7 @@ var habits = []habit{
 var newerHabits = []habit{
 	{5, (*Trader).intendSplit},
 	{4, (*Trader).intendBundle},
+	{8, (*Trader).intendPlatform},
 	{2, func(t *Trader) *intent { return t.intendLiquidity(world.UniswapV4, actLiquidityV4) }},
 }
 

@@ -43,7 +43,7 @@ func TestTraderTellsTheTruth(t *testing.T) {
 	}
 	for _, kind := range []traffic.Kind{
 		traffic.SwapV2, traffic.SwapV2Path, traffic.SwapV2Taxed, traffic.SwapV3, traffic.SwapV3Path, traffic.SwapV4,
-		traffic.SwapPancake, traffic.SwapSplit, traffic.SwapBundled, traffic.Transfer, traffic.Wrap, traffic.Unwrap,
+		traffic.SwapPancake, traffic.SwapSplit, traffic.SwapBundled, traffic.SwapPlatform, traffic.Transfer, traffic.Wrap, traffic.Unwrap,
 		traffic.AddV2, traffic.RemoveV2, traffic.AddV3, traffic.RemoveV3, traffic.AddV4, traffic.RemoveV4,
 		traffic.Rebase,
 	} {

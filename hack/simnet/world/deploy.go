@@ -176,7 +176,7 @@ func (d *Deployment) Operators() []string {
 	all := []string{
 		d.Routers.UniswapV2, d.Routers.UniswapV3, d.Routers.V3Positions,
 		d.Routers.UniswapV4, d.Routers.PancakeSwapV3, d.Routers.PancakeSwapV2, d.Routers.Solidly, d.Routers.Aggregator,
-		d.Pump,
+		d.Routers.Platform, d.Pump,
 	}
 	for _, exchange := range d.Slipstream {
 		all = append(all, exchange.Router)
@@ -294,6 +294,7 @@ func (d *Deployment) intermediaries() {
 		d.SmartAccounts = append(d.SmartAccounts,
 			d.Create("SmartAccount", "(address,address,address[])", d.EntryPoint, d.Wrapped, d.Operators()))
 	}
+	d.Routers.Platform = d.Create("PlatformRouter", "(address)", FeeRecipient)
 }
 
 // ErrClassic says that a world lacks what only unclassic ones have: see DeployOptions.

@@ -45,6 +45,9 @@ spec:
   start: {block: 0}
   tracking: {minLiquidityUSD: "100", holders: All}
   reorgBlocks: 64
+{{- if .World.Routers.Platform}}
+  platformFee: {recipients: ["{{.FeeRecipient}}"], routers: ["{{.World.Routers.Platform}}"], bps: 80}
+{{- end}}
 `))
 
 // Exchange is an entry of a Chain's spec.exchanges.
@@ -78,8 +81,9 @@ func (w *World) Manifest(o ManifestOptions) ([]byte, error) {
 	var out bytes.Buffer
 	err := manifest.Execute(&out, struct {
 		ManifestOptions
-		World *World
-	}{o, w})
+		World        *World
+		FeeRecipient string
+	}{o, w, FeeRecipient})
 	return out.Bytes(), err
 }
 

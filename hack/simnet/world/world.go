@@ -98,7 +98,12 @@ type Routers struct {
 	Solidly       string
 	// Aggregator splits trades over several pools. It holds the tokens itself in between.
 	Aggregator string
+	// Platform is the platform's own, which takes its fee for FeeRecipient.
+	Platform string
 }
+
+// FeeRecipient is the account that the platform's fee goes to.
+const FeeRecipient = "0x000000000000000000000000000000000000fee5"
 
 // UniswapV3Exchange is an exchange of Uniswap V3's kind: its factory and the two contracts that users call.
 type UniswapV3Exchange struct {
