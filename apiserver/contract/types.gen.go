@@ -2081,11 +2081,11 @@ type LeaderboardTrader struct {
 	// ExcludedSellsUSD What sales brought of quantity without a basis. It is no profit.
 	ExcludedSellsUSD float64 `json:"excluded_sells_usd"`
 
-	// FeesUSD Of the platform, as far as the chain shows them.
+	// FeesUSD What the chain shows to have reached the platform, in quote assets. The proceeds are without it, the cost has it in it.
 	FeesUSD  float64   `json:"fees_usd"`
 	GameRank *GameRank `json:"game_rank"`
 
-	// GasUSD Beside, in no other figure.
+	// GasUSD What the wallets paid for the transactions of their trades. It is in no other figure, and null where it isn't known of one of the trades.
 	GasUSD *float64 `json:"gas_usd"`
 
 	// Handle A member's name, without an @.

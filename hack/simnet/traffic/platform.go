@@ -10,7 +10,9 @@ import (
 
 // intendPlatform trades through the platform's router, on a pool with a quote asset on one side.
 func (t *Trader) intendPlatform() *intent {
-	pool := t.choosePool(func(pool world.Pool) bool { return t.divisible(pool) && t.isQuote(pool.Token0) != t.isQuote(pool.Token1) })
+	pool := t.choosePool(func(pool world.Pool) bool {
+		return t.divisible(pool) && t.isQuote(pool.Token0) != t.isQuote(pool.Token1)
+	})
 	return &intent{act: actPlatform, pool: pool}
 }
 
