@@ -343,6 +343,10 @@ func (broken) TokensAt(context.Context, []market.Address) (map[market.Address][]
 	panic(secret)
 }
 
+func (broken) TokensWithin(context.Context, []market.Address, time.Duration) (map[market.Address][]figures.Token, error) {
+	panic(secret)
+}
+
 func (broken) Search(_ context.Context, _ *declared.Catalog, query string) (*pairs.Found, error) {
 	if query == "panic" {
 		panic(secret)

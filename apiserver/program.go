@@ -6,6 +6,8 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"os"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -60,6 +62,17 @@ type Program struct {
 	Metrics *prometheus.Registry
 	Now     func() time.Time
 	Log     *slog.Logger
+}
+
+// heapGrowth is by how many percent what is in memory may grow before Go's collector runs. Most of it lives as long as the process: with Go's own 100 the process would
+// take twice as much.
+const heapGrowth = 50
+
+// BoundHeap has Go's collector run sooner, in a process that runs nothing but this program. GOGC in the environment has precedence.
+func BoundHeap() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(heapGrowth)
+	}
 }
 
 // Run answers the public until ctx ends.

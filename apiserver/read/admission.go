@@ -89,6 +89,10 @@ func (a admittedTokens) TokensAt(ctx context.Context, mints []market.Address) (m
 	return admit(a.Admission, func() (map[market.Address][]figures.Token, error) { return a.of.TokensAt(ctx, mints) })
 }
 
+func (a admittedTokens) TokensWithin(ctx context.Context, mints []market.Address, age time.Duration) (map[market.Address][]figures.Token, error) {
+	return admit(a.Admission, func() (map[market.Address][]figures.Token, error) { return a.of.TokensWithin(ctx, mints, age) })
+}
+
 type admittedPairs struct {
 	of Pairs
 	*Admission

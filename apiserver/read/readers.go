@@ -2,6 +2,7 @@ package read
 
 import (
 	"context"
+	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
@@ -42,6 +43,8 @@ type Tokens interface {
 	Tokens(ctx context.Context, mint market.Address) ([]figures.Token, error)
 	// TokensAt is Tokens for several addresses.
 	TokensAt(ctx context.Context, mints []market.Address) (map[market.Address][]figures.Token, error)
+	// TokensWithin is TokensAt for who is content with what was read up to an age ago.
+	TokensWithin(ctx context.Context, mints []market.Address, age time.Duration) (map[market.Address][]figures.Token, error)
 }
 
 // Pairs finds pairs by a name, a ticker or an address on the chains of a catalogue.

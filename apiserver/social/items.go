@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/read"
@@ -124,6 +125,9 @@ type shownWith struct {
 	stale  bool
 }
 
+// itemPriceAge is how old the prices of now beside items may be: the newest items are asked for all the time.
+const itemPriceAge = time.Second
+
 func (h *Handlers) readShownWith(ctx context.Context, seen *read.Snapshot, trades []*shownTrade) (l shownWith, err error) {
 	var mints []market.Address
 	var minutes []stream.Minute
@@ -140,7 +144,7 @@ func (h *Handlers) readShownWith(ctx context.Context, seen *read.Snapshot, trade
 	if len(trades) == 0 {
 		return l, nil
 	}
-	if l.tokens, err = h.Readers.Tokens.TokensAt(ctx, mints); err != nil {
+	if l.tokens, err = h.Readers.Tokens.TokensWithin(ctx, mints, itemPriceAge); err != nil {
 		return l, err
 	}
 	l.stale = seen.TokenMembers.IsFailing()

@@ -95,9 +95,10 @@ func (ps *positions) held(f market.HeldFact) {
 	if p := ps.s.positions.get(k); p == nil || !p.IsCopied {
 		return
 	}
-	p := ps.position(k)
-	if p.IsCopied = false; f.Known {
-		pnl.Bound(p, &f.Amount)
+	ps.position(k).IsCopied = false
+	if f.Known {
+		row := market.Entry{Wallet: f.Wallet, Block: ps.b.Number, Seq: ps.next(), Time: ps.b.Time, Token: f.Token}
+		ps.enter(row, &pnl.Entry{Kind: pnl.Held, At: ps.b.Time, Amount: f.Amount, Ineligible: true}, &sales{})
 	}
 	ps.settleEmpty()
 }

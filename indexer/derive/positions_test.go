@@ -278,15 +278,11 @@ func TestGas(t *testing.T) {
 	}
 }
 
-// TestPositionsFollowFromEntries holds the positions and hours of any chain against what its entries come to, one by one, where nodes don't say what wallets
-// had.
+// TestPositionsFollowFromEntries holds the positions and hours of any chain against what its entries come to, one by one.
 func TestPositionsFollowFromEntries(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		blocks, c := drawStory(t)
-		for i := range blocks {
-			blocks[i].Facts = slices.DeleteFunc(blocks[i].Facts, func(f market.Fact) bool { _, is := f.(market.HeldFact); return is })
-		}
 		x := newIndexer(t, c, 10)
 		batched(t, x, blocks, func() int { return rapid.IntRange(1, 5).Draw(t, "batch") }, false)
 		positions := map[market.PositionKey]market.Position{}

@@ -74,6 +74,8 @@ const (
 	CameIn
 	// WentOut is what went elsewhere.
 	WentOut
+	// Held is all that the wallet was found to have: what had a basis beyond it had gone unseen.
+	Held
 )
 
 // Entry is one thing that happened to a watched wallet's position, with what it realised.

@@ -57,27 +57,23 @@ func Apply(p *market.Position, e *Entry) (f Effect) {
 		lower(p, &e.Amount)
 	case In: // what has no basis needs no other record
 		raise(p, &e.Amount)
+	case Held:
+		bound(p, &e.Amount)
 	}
-	settle(p)
-	return f
-}
-
-// settle says of a position of which nothing has a basis that its member isn't in it.
-func settle(p *market.Position) {
 	if p.Quantity.IsZero() {
 		p.IsIn, p.IsCopied = false, false
 	}
+	return f
 }
 
-// Bound takes from a position what has a basis beyond all that the wallet has: it was sent away unseen, with its cost.
-func Bound(p *market.Position, held *market.Amount) {
+// bound takes from a position what has a basis beyond all that the wallet has: it was sent away unseen, with its cost. It counts for nobody.
+func bound(p *market.Position, held *market.Amount) {
 	if held.Lt(&p.Quantity) {
 		var out market.Amount
 		out.Sub(&p.Quantity, held)
 		take(p, &out)
 	}
 	p.Balance, p.HasBalance = *held, true
-	settle(p)
 }
 
 func sell(p *market.Position, e *Entry, f *Effect) {

@@ -23,6 +23,7 @@ const (
 	Sell = market.Sold
 	In   = market.CameIn
 	Out  = market.WentOut
+	Held = market.Held
 )
 
 // Entry is one thing that happened to a position.
@@ -33,7 +34,7 @@ type Entry struct {
 	// Tx groups sales: those of one position in one transaction are one sale, as a router may have split it. Sales without a
 	// transaction stand alone.
 	Tx market.TxID
-	// Amount is raw: what arrived in the wallet or left it. Without an amount nothing happened.
+	// Amount is raw: what arrived in the wallet or left it, and for Held all that the wallet has. Without an amount nothing else happened.
 	Amount market.Amount
 	// Before is, if HasBefore, all that the wallet had of the token before the transaction of a Buy or Sell. What is missing of what
 	// it had after the one before was sent away in between, to a stranger.

@@ -73,7 +73,7 @@ func NewLedger(o Options) *Ledger {
 // Add takes the next entry. Entries of one position come in the order of its chain; positions are independent of each other,
 // so that one chain may follow another, unless basis goes from one to another (Entry.To).
 func (l *Ledger) Add(e *Entry) {
-	if e.At > l.options.Now || e.Amount.IsZero() {
+	if e.At > l.options.Now || e.Amount.IsZero() && e.Kind != Held {
 		return
 	}
 	h := l.holding(&e.Position)

@@ -69,7 +69,7 @@ func compute(entries []pnl.Entry, now, span int64, exact bool) *naive {
 	}
 	for i := range entries {
 		e := &entries[i]
-		if e.At > now || e.Amount.IsZero() || e.Chain == "quotes" {
+		if e.At > now || e.Amount.IsZero() && e.Kind != pnl.Held || e.Chain == "quotes" {
 			continue
 		}
 		if n.quantity[e.Position] == nil {
@@ -81,6 +81,8 @@ func compute(entries []pnl.Entry, now, span int64, exact bool) *naive {
 		case pnl.Out:
 			n.out(e)
 		case pnl.In:
+		case pnl.Held:
+			n.held(e)
 		}
 	}
 	return n
@@ -116,6 +118,14 @@ func (n *naive) out(e *pnl.Entry) {
 		if n.holds(e) {
 			n.moved = plus(n.moved, cost)
 		}
+	}
+}
+
+// held takes what is beyond what the wallet has.
+func (n *naive) held(e *pnl.Entry) {
+	if beyond := minus(n.quantity[e.Position], ratOf(e.Amount)); beyond.Sign() > 0 {
+		_, cost := n.remove(e.Position, beyond)
+		n.spent = plus(n.spent, cost)
 	}
 }
 
@@ -203,7 +213,7 @@ func drawEntries(t *rapid.T) []pnl.Entry {
 		}
 		e := pnl.Entry{
 			Position: pnl.Position{Wallet: wallet(rapid.ByteRange(1, 2).Draw(t, "wallet")), Token: token(rapid.ByteRange(1, 2).Draw(t, "token"))},
-			Kind:     rapid.SampledFrom([]pnl.Kind{pnl.Buy, pnl.Buy, pnl.Sell, pnl.Sell, pnl.In, pnl.Out}).Draw(t, "kind"),
+			Kind:     rapid.SampledFrom([]pnl.Kind{pnl.Buy, pnl.Buy, pnl.Sell, pnl.Sell, pnl.In, pnl.Out, pnl.Held}).Draw(t, "kind"),
 			At:       at, Amount: amounts.Draw(t, "amount"), HasUSD: rapid.IntRange(0, 9).Draw(t, "unvalued") > 0,
 			HasGas: rapid.Bool().Draw(t, "gas"), GasNanoUSD: rapid.Int64Range(0, 1e9).Draw(t, "gas paid"),
 			Ineligible: rapid.IntRange(0, 9).Draw(t, "ineligible") == 0,

@@ -45,7 +45,7 @@ func NewReader(st *store.Store, now func() time.Time, away func() bool) *Reader 
 // Tokens lists the tokens at an address on all chains, those that aren't declared any more among them: those with a launch
 // record first, then by liquidity, deepest first. Answers are shared and must not be changed. While the database can't be read, what was read last stands in for it, and is stale.
 func (r *Reader) Tokens(ctx context.Context, mint market.Address) ([]Token, error) {
-	if hit, ok := r.remembered(mint); ok {
+	if hit, ok := r.remembered(mint, tokenTTL); ok {
 		return hit, nil
 	}
 	out, err, _ := r.flight.Do(string(mint.Bytes()), func() (any, error) {
@@ -65,10 +65,15 @@ func (r *Reader) Tokens(ctx context.Context, mint market.Address) ([]Token, erro
 
 // TokensAt is Tokens for several addresses, which are read together.
 func (r *Reader) TokensAt(ctx context.Context, mints []market.Address) (map[market.Address][]Token, error) {
+	return r.TokensWithin(ctx, mints, tokenTTL)
+}
+
+// TokensWithin is TokensAt for who is content with what was read up to an age ago.
+func (r *Reader) TokensWithin(ctx context.Context, mints []market.Address, age time.Duration) (map[market.Address][]Token, error) {
 	out := make(map[market.Address][]Token, len(mints))
 	var missing []market.Address
 	for _, mint := range mints {
-		if hit, ok := r.remembered(mint); ok {
+		if hit, ok := r.remembered(mint, age); ok {
 			out[mint] = hit
 		} else {
 			missing = append(missing, mint)
@@ -85,11 +90,11 @@ func (r *Reader) TokensAt(ctx context.Context, mints []market.Address) (map[mark
 	return out, nil
 }
 
-// remembered are the tokens at an address as they were just read; while the database is known to be away, as they were
+// remembered are the tokens at an address as they were read less than an age ago; while the database is known to be away, as they were
 // read last, and stale.
-func (r *Reader) remembered(mint market.Address) ([]Token, bool) {
+func (r *Reader) remembered(mint market.Address, age time.Duration) ([]Token, bool) {
 	hit, ok := r.recent.Get(mint)
-	if !ok || r.now().Sub(hit.At) < tokenTTL {
+	if !ok || r.now().Sub(hit.At) < age {
 		return hit.Value, ok
 	}
 	if !r.away() {

@@ -4,7 +4,7 @@ package members
 
 import (
 	"context"
-	"maps"
+	"iter"
 	"slices"
 	"sync"
 
@@ -48,10 +48,11 @@ type Directory struct {
 
 	mu      sync.RWMutex
 	members map[member.ID]*person
-	numbers map[member.Number]member.ID
+	numbers map[member.Number]*person
 	// handles has the members by their handles, in lower case.
-	handles map[string]member.ID
-	wallets map[member.WalletKey]owned
+	handles map[string]*person
+	wallets map[Account]owned
+	chains  *ChainNumbers
 	// last is the number of the newest change that was taken in.
 	last int64
 	// servers are the registry's ServerChanges.
@@ -59,7 +60,7 @@ type Directory struct {
 	// version counts the changes.
 	version int64
 	// moved are the wallets that may have another owner, or one of another name, since Moved was asked; allMoved stands for all.
-	moved    map[member.WalletKey]bool
+	moved    map[Account]bool
 	allMoved bool
 	// whole says that all changes were taken in that there were at some moment.
 	whole bool
@@ -69,63 +70,72 @@ type Directory struct {
 type person struct {
 	Member
 
-	wallets []member.WalletKey
+	id      member.ID
+	wallets []Account
 }
 
 // owned is a wallet with whose it is.
 type owned struct {
-	of                 member.ID
-	isPublic, isProved bool
+	of                 *person
 	since              int64
+	isPublic, isProved bool
 }
 
 // NewDirectory knows nobody yet.
 func NewDirectory(r Registry) *Directory {
-	d := &Directory{registry: r}
+	d := &Directory{registry: r, chains: NewChainNumbers()}
 	d.clear()
 	return d
 }
 
 func (d *Directory) clear() {
-	d.members, d.numbers, d.handles = map[member.ID]*person{}, map[member.Number]member.ID{}, map[string]member.ID{}
-	d.wallets, d.last = map[member.WalletKey]owned{}, 0
-	d.moved, d.allMoved = map[member.WalletKey]bool{}, true
+	d.members, d.numbers, d.handles = map[member.ID]*person{}, map[member.Number]*person{}, map[string]*person{}
+	d.wallets, d.last = map[Account]owned{}, 0
+	d.moved, d.allMoved = map[Account]bool{}, true
 	d.whole = false
 	d.version++
 }
 
 // Of returns the handle of the member who shows a wallet on a chain; "" if no member shows it there. A member shows a wallet on one chain, or on all
 // chains of its family.
-func (d *Directory) Of(f chainconfig.Family, account market.Address, chain string) string {
+func (d *Directory) Of(f chainconfig.Family, address market.Address, chain string) string {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	for _, key := range keysOf(f, account, chain) {
-		if w, ok := d.wallets[key]; ok && w.isPublic {
-			return d.members[w.of].Handle
+	for w := range d.at(f, address, chain) {
+		if w.isPublic {
+			return w.of.Handle
 		}
 	}
 	return ""
 }
 
 // Owner gives whose wallet an account is on a chain, public or not; ok is false if it is nobody's.
-func (d *Directory) Owner(f chainconfig.Family, account market.Address, chain string) (w Wallet, ok bool) {
+func (d *Directory) Owner(f chainconfig.Family, address market.Address, chain string) (w Wallet, ok bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	for _, key := range keysOf(f, account, chain) {
-		if o, ok := d.wallets[key]; ok && d.members[o.of].Handle != "" {
-			return Wallet{Member: d.members[o.of].Member, IsPublic: o.isPublic, IsProved: o.isProved, Since: o.since}, true
+	for o := range d.at(f, address, chain) {
+		if o.of.Handle != "" {
+			return Wallet{Member: o.of.Member, IsPublic: o.isPublic, IsProved: o.isProved, Since: o.since}, true
 		}
 	}
 	return w, false
 }
 
-// keysOf are the keys under which an account may be a member's on a chain.
-func keysOf(f chainconfig.Family, account market.Address, chain string) []member.WalletKey {
-	keys := []member.WalletKey{{Family: f, Address: account}, {Family: f, Address: account, Chain: chain}}
-	if chain == "" {
-		return keys[:1]
+// at are the wallets that an account may be on a chain: one on all chains of its family, and one on that chain alone.
+func (d *Directory) at(f chainconfig.Family, address market.Address, chain string) iter.Seq[owned] {
+	return func(yield func(owned) bool) {
+		if familyOf(address) != f {
+			return
+		}
+		if w, ok := d.wallets[Account{Address: address}]; ok && !yield(w) {
+			return
+		}
+		if alone, ok := d.chains.Known(address, chain); ok {
+			if w, ok := d.wallets[alone]; ok {
+				yield(w)
+			}
+		}
 	}
-	return keys
 }
 
 // IsEmpty reports whether no member is known: there is none, or the registry couldn't be read for long.
@@ -139,7 +149,7 @@ func (d *Directory) IsEmpty() bool {
 func (d *Directory) Member(n member.Number) (m Member, ok bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	p := d.members[d.numbers[n]]
+	p := d.numbers[n]
 	if p == nil || p.Handle == "" {
 		return m, false
 	}
@@ -165,7 +175,7 @@ func (d *Directory) Has(handle string) bool {
 func (d *Directory) Named(handle string) (m Member, ok bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	p := d.members[d.handles[member.HandleKey(handle)]]
+	p := d.handles[member.HandleKey(handle)]
 	if p == nil {
 		return m, false
 	}
@@ -183,9 +193,24 @@ func (d *Directory) IsWhole() bool {
 func (d *Directory) Moved() (keys []member.WalletKey, all bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	keys, all = slices.Collect(maps.Keys(d.moved)), d.allMoved
-	d.moved, d.allMoved = map[member.WalletKey]bool{}, false
+	for a := range d.moved {
+		keys = append(keys, d.keyOf(a))
+	}
+	all = d.allMoved
+	d.moved, d.allMoved = map[Account]bool{}, false
 	return keys, all
+}
+
+// keyOf is what the registry calls an account.
+func (d *Directory) keyOf(a Account) member.WalletKey {
+	return member.WalletKey{Family: familyOf(a.Address), Address: a.Address, Chain: d.chains.Name(a)}
+}
+
+// move notes that a wallet may have another owner, or one of another name. The caller holds mu.
+func (d *Directory) move(a Account) {
+	if !d.allMoved {
+		d.moved[a] = true
+	}
 }
 
 // Version is another one after each change: until then the directory gives the same.
@@ -232,8 +257,8 @@ func (d *Directory) Follow(ctx context.Context) error {
 			return err
 		}
 		d.mu.Lock()
-		for _, key := range erased {
-			d.remove(key)
+		for _, a := range erased {
+			d.remove(a)
 		}
 		for i := range list {
 			d.take(&list[i])
@@ -248,7 +273,7 @@ func (d *Directory) Follow(ctx context.Context) error {
 
 // erasedWallets are wallets of members who may have left and come back since their last change was taken in. Wallets that were erased in between have no
 // change that says so.
-func (d *Directory) erasedWallets(ctx context.Context, list []social.Change) (erased []member.WalletKey, err error) {
+func (d *Directory) erasedWallets(ctx context.Context, list []social.Change) (erased []Account, err error) {
 	for i := range list {
 		m := list[i].Member
 		if m == nil || m.LeftAt > 0 {
@@ -262,9 +287,9 @@ func (d *Directory) erasedWallets(ctx context.Context, list []social.Change) (er
 		if err != nil {
 			return nil, err
 		}
-		for _, key := range p.wallets {
-			if !slices.ContainsFunc(has, func(w member.Wallet) bool { return w.Key() == key }) {
-				erased = append(erased, key)
+		for _, a := range p.wallets {
+			if !slices.ContainsFunc(has, func(w member.Wallet) bool { return w.Key() == d.keyOf(a) }) {
+				erased = append(erased, a)
 			}
 		}
 	}
@@ -285,29 +310,29 @@ func (d *Directory) take(c *social.Change) {
 		if p == nil {
 			return
 		}
-		for _, key := range slices.Clone(p.wallets) { // they may be erased before their changes were seen
-			d.remove(key)
+		for _, a := range slices.Clone(p.wallets) { // they may be erased before their changes were seen
+			d.remove(a)
 		}
-		d.forgetHandle(p.Handle, m.ID)
+		d.forgetHandle(p)
 		delete(d.numbers, p.Number)
 		delete(d.members, m.ID)
 		return
 	}
 	p = d.person(m.ID)
 	if p.Handle != m.Handle {
-		for _, key := range p.wallets {
-			d.moved[key] = true
+		for _, a := range p.wallets {
+			d.move(a)
 		}
 	}
-	d.forgetHandle(p.Handle, m.ID)
-	d.handles[member.HandleKey(m.Handle)] = m.ID
+	d.forgetHandle(p)
+	d.handles[member.HandleKey(m.Handle)] = p
 	p.Member = Member{Number: m.Number, Handle: m.Handle, AvatarURL: m.AvatarURL, JoinedAt: m.JoinedAt}
-	d.numbers[m.Number] = m.ID
+	d.numbers[m.Number] = p
 }
 
 // forgetHandle removes a member's handle, unless somebody else has it by now.
-func (d *Directory) forgetHandle(handle string, of member.ID) {
-	if key := member.HandleKey(handle); d.handles[key] == of {
+func (d *Directory) forgetHandle(of *person) {
+	if key := member.HandleKey(of.Handle); d.handles[key] == of {
 		delete(d.handles, key)
 	}
 }
@@ -316,41 +341,42 @@ func (d *Directory) forgetHandle(handle string, of member.ID) {
 func (d *Directory) person(id member.ID) *person {
 	p := d.members[id]
 	if p == nil {
-		p = &person{}
+		p = &person{id: id}
 		d.members[id] = p
 	}
 	return p
 }
 
 func (d *Directory) takeWallet(w *member.Wallet) {
-	key := w.Key()
-	former, was := d.wallets[key]
+	a := d.chains.Account(w.Address, w.Chain)
+	former, was := d.wallets[a]
 	if w.RemovedAt > 0 || w.MemberLeft {
-		d.remove(key)
+		d.remove(a)
 		return
 	}
-	now := owned{of: w.Member, isPublic: w.Public, isProved: w.Proof != nil, since: w.Since}
-	if was && former.of == now.of && former.isPublic == now.isPublic {
-		d.wallets[key] = now
+	if was && former.of.id == w.Member && former.isPublic == w.Public {
+		former.isProved, former.since = w.Proof != nil, w.Since
+		d.wallets[a] = former
 		return
 	}
-	d.remove(key)
-	d.wallets[key], d.moved[key] = now, true
+	d.remove(a)
 	p := d.person(w.Member)
-	p.wallets = append(p.wallets, key)
+	d.wallets[a] = owned{of: p, since: w.Since, isPublic: w.Public, isProved: w.Proof != nil}
+	d.move(a)
+	p.wallets = append(p.wallets, a)
 }
 
 // remove has a wallet be nobody's, if it is somebody's.
-func (d *Directory) remove(key member.WalletKey) {
-	w, ok := d.wallets[key]
+func (d *Directory) remove(a Account) {
+	w, ok := d.wallets[a]
 	if !ok {
 		return
 	}
-	delete(d.wallets, key)
-	d.moved[key] = true
-	p := d.members[w.of]
-	p.wallets = slices.DeleteFunc(p.wallets, func(k member.WalletKey) bool { return k == key })
+	delete(d.wallets, a)
+	d.move(a)
+	p := w.of
+	p.wallets = slices.DeleteFunc(p.wallets, func(other Account) bool { return other == a })
 	if p.Handle == "" && len(p.wallets) == 0 {
-		delete(d.members, w.of)
+		delete(d.members, p.id)
 	}
 }

@@ -184,6 +184,7 @@ func (s *sums) owner(wallet market.Address, chain string) (w members.Wallet, ok 
 	return w, ok && (w.IsProved || !s.provedAlone)
 }
 
+// add adds what a wallet realised. The best sale may be none, which gained nothing.
 func (s *sums) add(n member.Number, chain string, wallet market.Address, p *market.Profit, best *pnl.Sale) {
 	t := s.of[n]
 	if t == nil {
@@ -191,8 +192,8 @@ func (s *sums) add(n member.Number, chain string, wallet market.Address, p *mark
 		s.of[n] = t
 	}
 	t.Add(p)
-	if best != nil && best.Realised.Sign() > 0 && (t.Best == nil || pnl.Better(best, t.Best)) {
-		t.Best = best
+	if best.Realised.Sign() > 0 && (t.Best == nil || pnl.Better(best, t.Best)) {
+		t.Best = new(*best) // most are none, or not the best
 	}
 	family := s.families[chain]
 	i := slices.IndexFunc(t.Wallets, func(w WalletShare) bool { return w.Wallet == wallet && w.Family == family })
@@ -271,7 +272,7 @@ func (r *Reader) addEntries(ctx context.Context, s *sums, chains []string, from,
 		}
 		var p market.Profit
 		bookEntry(&p, &e.Entry)
-		s.add(owner.Number, e.Chain, e.Wallet, &p, nil)
+		s.add(owner.Number, e.Chain, e.Wallet, &p, &pnl.Sale{})
 		if !realises(&e.Entry) {
 			continue
 		}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,10 +49,26 @@ type Index struct {
 
 // reading is a chain of which all is read beside the looks.
 type reading struct {
-	at   Chain
-	rows []store.WalletIn
+	at Chain
+	// rows are what was read, in pieces of rowsAtOnce.
+	rows [][]isIn
 	err  error
 	done chan struct{}
+}
+
+// isIn says that a member's wallet is in a token. There are very many while a chain is read.
+type isIn struct {
+	mint, wallet market.Address
+	member       int64
+}
+
+func (r *reading) add(w *store.WalletIn) {
+	last := len(r.rows) - 1
+	if last < 0 || len(r.rows[last]) == rowsAtOnce {
+		last++
+		r.rows = append(r.rows, make([]isIn, 0, rowsAtOnce))
+	}
+	r.rows[last] = append(r.rows[last], isIn{w.Mint, w.Wallet, w.Member})
 }
 
 // New makes an index that knows of no chain yet.
@@ -130,7 +145,7 @@ func (x *Index) first(g *group, most int) (list []members.Member) {
 			continue
 		}
 		w := &x.wallets.list[g.wallets[i]]
-		if owner, ok := x.directory.Owner(w.family, w.address, w.chain); ok && owner.Number == w.number {
+		if owner, ok := x.wallets.ownerOf(x.directory, g.on.family, w); ok && owner.Number == w.number {
 			list = append(list, owner.Member)
 		}
 	}
@@ -178,7 +193,7 @@ func (x *Index) follow(ctx context.Context, chains map[string]Chain) error {
 
 // own looks up whose a wallet is by now. Chains that may have rows of its member that weren't taken in are read anew.
 func (x *Index) own(k member.WalletKey) {
-	at, ok := x.wallets.places[account{k.Address, ""}]
+	at, ok := x.wallets.places[members.Account{Address: k.Address}]
 	isNew := false
 	if ok && k.Chain == "" {
 		x.mu.Lock()
@@ -187,7 +202,7 @@ func (x *Index) own(k member.WalletKey) {
 		for _, g := range w.in {
 			x.wallets.take(g, at)
 		}
-		if w.own(x.directory); former > 0 && w.number != former {
+		if x.wallets.own(x.directory, k.Family, w); former > 0 && w.number != former {
 			w.in = nil // the indexes forget what was the former member's
 		}
 		for _, g := range w.in {
@@ -197,7 +212,10 @@ func (x *Index) own(k member.WalletKey) {
 		x.mu.Unlock()
 	}
 	for id, c := range x.chains {
-		_, alone := x.wallets.places[account{k.Address, id}]
+		account, alone := x.wallets.chains.Known(k.Address, id)
+		if alone {
+			_, alone = x.wallets.places[account]
+		}
 		if isNew && c.family == k.Family || alone || k.Chain == id || x.wallets.isAlone(x.directory, c, k.Address) {
 			c.lapsed = true
 		}
@@ -242,7 +260,7 @@ func (x *Index) set(c *chain, row *store.WalletIn) {
 		g = c.token(row.Mint)
 	}
 	w := &x.wallets.list[at]
-	is := row.IsIn && w.has(row)
+	is := row.IsIn && w.has(row.Member)
 	switch was := w.isIn(g); {
 	case is == was:
 	case is:
@@ -268,7 +286,7 @@ func (x *Index) read(ctx context.Context, id string, now Chain) error {
 				if r.err = err; err != nil {
 					return
 				}
-				r.rows = append(r.rows, w)
+				r.add(&w)
 			}
 		})
 	}
@@ -294,19 +312,19 @@ const rowsAtOnce = 1_000
 // takeUp takes in all that was read of a chain.
 func (x *Index) takeUp(id string, r *reading) {
 	c := &chain{id: id, family: r.at.Family, status: r.at.Status, tokens: map[market.Address]*group{}}
-	places := make([]uint32, 0, len(r.rows))
-	for rows := range slices.Chunk(r.rows, rowsAtOnce) {
+	places := make([]uint32, 0, rowsAtOnce)
+	for _, rows := range r.rows {
+		places = places[:0]
 		x.mu.Lock()
 		for i := range rows {
-			places = append(places, x.wallets.at(x.directory, c, rows[i].Wallet))
+			places = append(places, x.wallets.at(x.directory, c, rows[i].wallet))
 		}
 		x.mu.Unlock()
-	}
-	for i, at := range places {
-		w := &x.wallets.list[at]
-		if w.has(&r.rows[i]) {
-			g := c.token(r.rows[i].Mint)
-			w.in, g.wallets = append(w.in, g), append(g.wallets, at)
+		for i, at := range places {
+			if w := &x.wallets.list[at]; w.has(rows[i].member) {
+				g := c.token(rows[i].mint)
+				w.in, g.wallets = append(w.in, g), append(g.wallets, at)
+			}
 		}
 	}
 	for _, g := range c.tokens {

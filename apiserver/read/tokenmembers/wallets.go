@@ -45,17 +45,10 @@ type group struct {
 	count int
 }
 
-// account names a wallet that is one on all chains of its family, or with a chain the wallet on that chain alone.
-type account struct {
-	address market.Address
-	chain   string
-}
-
 // wallet is a wallet with whose it is.
 type wallet struct {
-	account
+	members.Account
 
-	family chainconfig.Family
 	// number is its member's, and key that of the handle; 0 where it is nobody's.
 	number member.Number
 	key    string
@@ -63,16 +56,8 @@ type wallet struct {
 	in []*group
 }
 
-// own looks up whose it is.
-func (w *wallet) own(d *members.Directory) {
-	w.number, w.key = 0, ""
-	if owner, ok := d.Owner(w.family, w.address, w.chain); ok {
-		w.number, w.key = owner.Number, member.HandleKey(owner.Handle)
-	}
-}
-
-// has reports whether a row is of the wallet's member. It may be of a former one, and then the index is about to forget it.
-func (w *wallet) has(row *store.WalletIn) bool { return w.number > 0 && row.Member == int64(w.number) }
+// has reports whether a row's member is the wallet's. It may be of a former one, and then the index is about to forget it.
+func (w *wallet) has(number int64) bool { return w.number > 0 && number == int64(w.number) }
 
 func (w *wallet) isIn(g *group) bool { return slices.Contains(w.in, g) }
 
@@ -83,29 +68,45 @@ func (w *wallet) leave(g *group) {
 // wallets are those that are, or were, in tokens.
 type wallets struct {
 	list   []wallet
-	places map[account]uint32
+	places map[members.Account]uint32
+	chains *members.ChainNumbers
 }
 
-func newWallets() wallets { return wallets{places: map[account]uint32{}} }
+func newWallets() wallets {
+	return wallets{places: map[members.Account]uint32{}, chains: members.NewChainNumbers()}
+}
+
+// ownerOf gives whose a wallet is, by what the directory says now.
+func (ws *wallets) ownerOf(d *members.Directory, f chainconfig.Family, w *wallet) (members.Wallet, bool) {
+	return d.Owner(f, w.Address, ws.chains.Name(w.Account))
+}
+
+// own looks up whose a wallet is.
+func (ws *wallets) own(d *members.Directory, f chainconfig.Family, w *wallet) {
+	w.number, w.key = 0, ""
+	if owner, ok := ws.ownerOf(d, f, w); ok {
+		w.number, w.key = owner.Number, member.HandleKey(owner.Handle)
+	}
+}
 
 // at is the place of a wallet on a chain, made if there is none.
 func (ws *wallets) at(d *members.Directory, c *chain, address market.Address) uint32 {
-	a := account{address, ""}
+	a := members.Account{Address: address}
 	at, ok := ws.places[a]
 	if ok && ws.list[at].number > 0 {
 		return at
 	}
 	if ws.isAlone(d, c, address) {
-		a = account{address, c.id}
+		a = ws.chains.Account(address, c.id)
 		if at, ok = ws.places[a]; ok {
-			ws.list[at].own(d)
+			ws.own(d, c.family, &ws.list[at])
 		}
 	}
 	if !ok {
 		at = uint32(len(ws.list))
 		ws.places[a] = at
-		ws.list = append(ws.list, wallet{account: a, family: c.family})
-		ws.list[at].own(d)
+		ws.list = append(ws.list, wallet{Account: a})
+		ws.own(d, c.family, &ws.list[at])
 	}
 	return at
 }

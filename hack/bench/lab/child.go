@@ -24,20 +24,28 @@ const profilesIn = "BOARDWALK_BENCH_PROFILES"
 
 // ProfilesFlag has children write profiles of their CPU and of what lives on their heaps.
 func ProfilesFlag(flags *flag.FlagSet) {
-	flags.Func("profiles", "`DIR` for a CPU profile of each server's whole life, and one of its heap at the end", func(dir string) error {
+	flags.Func("profiles", "`DIR` for a CPU profile of each server's whole life, and one of its heap before it ends", func(dir string) error {
 		dir, err := filepath.Abs(dir)
 		return errors.Join(err, os.MkdirAll(dir, 0o750), os.Setenv(profilesIn, dir))
 	})
 }
 
-// profiled runs f, with its profiles when they are wanted.
-func profiled(name string, f func() error) (err error) {
+// profileOf is the path of this process's profile of a kind; empty where none is wanted.
+func profileOf(name, kind string) string {
 	dir := os.Getenv(profilesIn)
 	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, fmt.Sprintf("%s-%d.%s", name, os.Getpid(), kind))
+}
+
+// profiled runs f, with a profile of the CPU when it is wanted.
+func profiled(name string, f func() error) (err error) {
+	path := profileOf(name, "cpu")
+	if path == "" {
 		return f()
 	}
-	path := filepath.Join(dir, fmt.Sprintf("%s-%d", name, os.Getpid()))
-	cpu, err := os.Create(path + ".cpu")
+	cpu, err := os.Create(path)
 	if err != nil {
 		return err
 	}
@@ -46,14 +54,23 @@ func profiled(name string, f func() error) (err error) {
 	}
 	defer func() {
 		pprof.StopCPUProfile()
-		heap, e := os.Create(path + ".heap")
-		if e == nil {
-			runtime.GC()
-			e = errors.Join(pprof.Lookup("heap").WriteTo(heap, 0), heap.Close())
-		}
-		err = errors.Join(err, cpu.Close(), e)
+		err = errors.Join(err, cpu.Close())
 	}()
 	return f()
+}
+
+// profileHeap writes a profile of what lives on the heap, when it is wanted.
+func profileHeap(name string) error {
+	path := profileOf(name, "heap")
+	if path == "" {
+		return nil
+	}
+	heap, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	runtime.GC()
+	return errors.Join(pprof.Lookup("heap").WriteTo(heap, 0), heap.Close())
 }
 
 // Complaints is a log of warnings and errors, on stderr.
@@ -84,6 +101,9 @@ func ServeAsChild(ctx context.Context, name string, serve func(ctx context.Conte
 		go func() {
 			if err := obey(os.Stdin, os.Stdout); err != nil {
 				Complaints().ErrorContext(ctx, "the control connection broke", "err", err.Error())
+			}
+			if err := profileHeap(name); err != nil {
+				Complaints().ErrorContext(ctx, "the heap's profile can't be written", "err", err.Error())
 			}
 			stop()
 		}()

@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
 
 	"github.com/uptrace/bun"
 )
+
+// rowsAtOnce is after how many rows others are let run: a walk may take a second of a core, and requests would wait for the scheduler to interrupt it.
+const rowsAtOnce = 64
 
 // Walk reads a query's rows one by one.
 func Walk[V any](ctx context.Context, db *bun.DB, q *bun.RawQuery, what string, scan func(*sql.Rows) (V, error),
@@ -21,7 +25,10 @@ func Walk[V any](ctx context.Context, db *bun.DB, q *bun.RawQuery, what string, 
 			return
 		}
 		defer func() { _ = rows.Close() }()
-		for rows.Next() {
+		for n := 1; rows.Next(); n++ {
+			if n%rowsAtOnce == 0 {
+				runtime.Gosched()
+			}
 			v, err := scan(rows)
 			if err != nil {
 				yield(none, fmt.Errorf("database: read %s: %w", what, err))

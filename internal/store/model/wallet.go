@@ -59,7 +59,7 @@ type Entry struct {
 }
 
 // entryKinds are the texts of the kinds of entries.
-var entryKinds = [...]string{market.Bought: "bought", market.Sold: "sold", market.CameIn: "came in", market.WentOut: "went out"}
+var entryKinds = [...]string{market.Bought: "bought", market.Sold: "sold", market.CameIn: "came in", market.WentOut: "went out", market.Held: "held"}
 
 // OfEntry is the row of an entry.
 func OfEntry(chain string, e *market.Entry) Entry {
