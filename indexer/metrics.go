@@ -71,7 +71,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			"of the chain, or they had waited for too long.", "chain", "reason"),
 		watched: gauge("boardwalk_watched_wallets", "Members' wallets whose trades and transfers are kept.", "chain"),
 		entries: counter("boardwalk_wallet_entries_total", "Purchases, sales, receipts and sendings of members' wallets that were committed.", "chain"),
-		fees: counter("boardwalk_platform_fees_total", "Payments of members to recipients of the platform's fee: the declared share of what was traded, or "+
+		fees: counter("boardwalk_platform_fees_total", "Payments of members in quote assets to recipients of the platform's fee: the declared share of what was traded, or "+
 			"another amount.", "chain", "amount"),
 		reorgDepth: histogram("boardwalk_reorg_depth_blocks", "Blocks undone by a reorg.", []float64{1, 2, 4, 8, 16, 32, 64, 128}),
 		commits: histogram("boardwalk_commit_seconds", "From a block at hand to its commit.",
@@ -185,6 +185,9 @@ func (m *Metrics) commit(chain string, last market.Header, c *market.Changes, no
 	m.watched.WithLabelValues(chain).Set(float64(now.watchedWallets))
 	m.entries.WithLabelValues(chain).Add(float64(len(c.Entries)))
 	for i := range c.Fees {
+		if !c.Fees[i].HasUSD {
+			continue // a token that is no quote asset may say anything
+		}
 		amount := "other"
 		if c.Fees[i].AsDeclared {
 			amount = "declared"

@@ -16,7 +16,7 @@ func TestCommitsAreTold(t *testing.T) {
 	m := NewMetrics(r)
 	for range 2 {
 		m.commit("base", market.Header{Number: 1}, &market.Changes{
-			Dropped: market.DroppedTrades{OfPool: 1, OfChain: 2, Aged: 3}, Entries: make([]market.Entry, 4), Fees: []market.Fee{{AsDeclared: true}, {}, {}},
+			Dropped: market.DroppedTrades{OfPool: 1, OfChain: 2, Aged: 3}, Entries: make([]market.Entry, 4), Fees: []market.Fee{{AsDeclared: true, HasUSD: true}, {HasUSD: true}, {HasUSD: true}, {}},
 		}, holds{7, 5}, time.Second)
 	}
 	families, err := r.Gather()

@@ -280,7 +280,7 @@ func (d *dealer) holdBook(t *testing.T, st *store.Store, b, late *dealer, token 
 		return list
 	}
 	ada, second, bob := of(d), of(b), of(late)
-	if len(ada) != 3 || len(second) != 2 || len(bob) != 2 {
+	if len(ada) != 3 || len(second) != 2 || len(bob) != 3 {
 		t.Fatalf("entries are\n%+v\n%+v\n%+v", ada, second, bob)
 	}
 	amount := func(e market.Entry, want *big.Int, kind market.EntryKind, counts bool) {
@@ -292,7 +292,7 @@ func (d *dealer) holdBook(t *testing.T, st *store.Store, b, late *dealer, token 
 	amount(ada[0], d.deals[0].base, market.Bought, true)
 	amount(ada[1], d.deals[1].base, market.Sold, true)
 	amount(bob[0], late.deals[0].base, market.Bought, false)
-	amount(bob[1], late.deals[1].base, market.Sold, true)
+	amount(bob[2], late.deals[1].base, market.Sold, true)
 	left := new(big.Int).Sub(d.deals[0].base, d.deals[1].base)
 	amount(ada[2], new(big.Int).Rsh(left, 1), market.WentOut, false)
 	amount(second[0], new(big.Int).Rsh(left, 1), market.CameIn, false)
@@ -309,7 +309,7 @@ func (d *dealer) holdBook(t *testing.T, st *store.Store, b, late *dealer, token 
 		t.Errorf("what was sent had cost %v, want %v", got, want)
 	}
 	// Half of what was bought before the wallet was watched was sent away then; half of the rest is sold.
-	if got, want := bob[1].Cost.Dollars(), float64(bob[0].NanoUSD)/4/1e9; got-want < -1e-8 || got-want > 1e-8 {
+	if got, want := bob[2].Cost.Dollars(), float64(bob[0].NanoUSD)/4/1e9; bob[1].Kind != market.Held || got-want < -1e-8 || got-want > 1e-8 {
 		t.Errorf("what was bought before the wallet was watched had cost %v, want %v", got, want)
 	}
 	for _, e := range entries {
@@ -492,6 +492,66 @@ func TestOneAccountTwice(t *testing.T) {
 				t.Errorf("it is watched as %+v, and bob's number is %+v: %v, %v", list, bob, err, err2)
 			}
 		})
+	}
+}
+
+// TestATradeInTheBlockThatBegins: what a wallet has left of what it traded before is asked for even where it sells in the very block in which it begins to be
+// watched.
+func TestATradeInTheBlockThatBegins(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 10)
+	cfg := w.config()
+	cfg.Quotes[2].PegUSD = 2500
+	cfg.Tracking.CountedLiquidityUSD = 100
+	cfg.Tracking.Holders = chainconfig.HoldersLaunches
+	d := &dealer{testWorld: w, wallet: w.Spare[3]}
+	pool, token := d.pool(t, world.UniswapV2)
+	st := storetest.Open(t, "sqlite")
+	stop := run(t, cfg, st, 0)
+	defer func() { stop() }()
+	d.swapBuy(t, pool, token, 500)
+	d.send(t, token, w.Spare[1], 2)
+	w.await(t, st)
+	enrol(t, st, w.now(t), joins("ada", 1), has("ada", d.wallet))
+	d.swapSell(t, pool, token, 1)
+	w.await(t, st)
+	entries, err := st.Inspect.Entries(t.Context(), "base")
+	if err != nil || len(entries) != 3 || entries[1].Kind != market.Held || entries[2].Kind != market.Sold {
+		t.Fatalf("entries are %+v, %v; want a purchase, what was held, and a sale", entries, err)
+	}
+	if got, want := entries[2].Cost.Dollars(), float64(entries[0].NanoUSD)/2/1e9; got-want < -1e-8 || got-want > 1e-8 {
+		t.Errorf("what was sold had cost %v, want %v", got, want)
+	}
+}
+
+// TestANodeWithoutReceipts: a node that gives no receipts, however it says so, holds up no block in which members trade.
+func TestANodeWithoutReceipts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 10)
+	node := httptest.NewServer(before(w.node.URL(), func(rw http.ResponseWriter, body []byte) bool {
+		if !bytes.Contains(body, []byte(`"eth_getTransactionReceipt"`)) {
+			return false
+		}
+		http.Error(rw, "not in your plan", http.StatusForbidden)
+		return true
+	}))
+	defer node.Close()
+	cfg := w.config()
+	cfg.Endpoints = []chainconfig.Endpoint{{URL: node.URL, Weight: 1}}
+	d := &dealer{testWorld: w, wallet: w.Spare[3]}
+	pool, token := d.pool(t, world.UniswapV2)
+	st := storetest.Open(t, "sqlite")
+	enrol(t, st, 1_000, joins("ada", 1), has("ada", d.wallet))
+	stop := run(t, cfg, st, 0)
+	defer func() { stop() }()
+	w.await(t, st)
+	d.swapBuy(t, pool, token, 500)
+	w.await(t, st)
+	d.swapBuy(t, pool, token, 500)
+	w.await(t, st)
+	entries, err := st.Inspect.Entries(t.Context(), "base")
+	if err != nil || len(entries) != 2 || entries[0].HasGas || entries[1].HasGas {
+		t.Errorf("entries are %+v, %v; want two without gas", entries, err)
 	}
 }
 

@@ -189,7 +189,8 @@ type ChainSpec struct {
 	// +optional
 	Trust Trust `json:"trust,omitzero"`
 
-	// PlatformFee says how the chain shows the platform's fee. Left out, no fee counts in the members' profit.
+	// PlatformFee says how the chain shows the platform's fee. Left out, no fee counts in the members' profit. An index that is made anew goes by it for all of the
+	// chain's past: add recipients, and leave former ones in.
 	//
 	// +optional
 	PlatformFee *PlatformFee `json:"platformFee,omitempty"`

@@ -2081,7 +2081,7 @@ type LeaderboardTrader struct {
 	// ExcludedSellsUSD What sales brought of quantity without a basis. It is no profit.
 	ExcludedSellsUSD float64 `json:"excluded_sells_usd"`
 
-	// FeesUSD What the chain shows to have reached the platform, in quote assets. The proceeds are without it, the cost has it in it.
+	// FeesUSD What the chain shows to have reached the platform in quote assets, for all trades of the window. Proceeds are less it; costs include that of the purchases, which may be older.
 	FeesUSD  float64   `json:"fees_usd"`
 	GameRank *GameRank `json:"game_rank"`
 

@@ -38,8 +38,20 @@ func (ps *positions) paid(tx *market.Tx, from int) []market.Fee {
 		}
 	}
 	ps.name(fees, routed)
-	return slices.DeleteFunc(fees, func(f market.Fee) bool { return !ps.s.isWatched(f.Wallet) || !ps.isFeeAsset(&f, from) })
+	others := 0
+	return slices.DeleteFunc(fees, func(f market.Fee) bool {
+		if !ps.s.isWatched(f.Wallet) || !ps.isFeeAsset(&f, from) {
+			return true
+		}
+		if !ps.IsQuote(f.Asset) {
+			others++
+		}
+		return others > tokenFees && !ps.IsQuote(f.Asset)
+	})
 }
+
+// tokenFees is how many fees of a transaction in what is traded are kept: a token's contract may log any number of transfers.
+const tokenFees = 16
 
 // name gives transfers the payers that routers name. A router's log names the payer of one transfer of its asset and amount to its recipient: of one that the
 // payer sent, else of one that the router sent, else of one that no other watched wallet sent.
@@ -83,9 +95,14 @@ func (ps *positions) isFeeAsset(f *market.Fee, from int) bool {
 // valueFees values a transaction's fees at the close of the block, and shares what was paid in quote assets among its payer's trades by their values. A fee in
 // the traded token has changed the quantity of the trade already.
 func (ps *positions) valueFees(t *walletTx) {
+	declared := map[hands]bool{}
 	for i := range t.fees {
 		f := &t.fees[i]
-		f.AsDeclared = ps.isAsDeclared(t, f)
+		of := hands{f.Wallet, ps.Canonical(f.Asset)}
+		if _, known := declared[of]; !known {
+			declared[of] = ps.isAsDeclared(t, f)
+		}
+		f.AsDeclared = declared[of]
 		if quote := ps.Canonical(f.Asset); ps.isQuote(quote) {
 			if token := ps.s.tokens.get(quote); token != nil && token.HasDecimals {
 				f.NanoUSD, f.HasUSD = price.NanoUSD(&f.Amount, token.Decimals, ps.s.usd(quote))

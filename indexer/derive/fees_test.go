@@ -87,6 +87,24 @@ func TestFeesInTheToken(t *testing.T) {
 	b.wantFees("without a trade a quote asset alone is kept", fee(alice, usdc, e6(1), 1e9, false))
 }
 
+// TestAFloodOfFees: a token's contract may log any number of transfers to a recipient; a quote asset's transfers are all kept.
+func TestAFloodOfFees(t *testing.T) {
+	t.Parallel()
+	b := feePool(t)
+	events := buys(alice, 1000, 1000)
+	for range 17 {
+		events = append(events, moved(dog, alice, collector, raw(1)), moved(usdc, alice, collector, raw(1)))
+	}
+	b.next(12, nil, events)
+	of := map[market.Address]int{}
+	for _, f := range b.newFees() {
+		of[f.Asset]++
+	}
+	if of[dog] != 16 || of[usdc] != 17 {
+		t.Errorf("%d fees in the token and %d in the quote are kept", of[dog], of[usdc])
+	}
+}
+
 // TestRoutedFees: a router names the payer of what it sends, and what nothing else shows of the chain's own coin; nobody else does.
 func TestRoutedFees(t *testing.T) {
 	t.Parallel()

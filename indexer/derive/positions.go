@@ -259,7 +259,9 @@ func (ps *positions) close() {
 				e := tradeEntry(s, told)
 				e.Ineligible = !ps.isEligible(s, ps.trades.liquidity[k]) || own[k]
 				e.FeeNanoUSD = ps.charged[k]
-				e.GasNanoUSD, e.HasGas = ps.gasOf(s)
+				if e.GasNanoUSD, e.HasGas = ps.gasOf(s); e.Ineligible || !ps.isWorth(s.NanoUSD, s.HasUSD) {
+					e.HasGas = true // anybody can make such a trade for a wallet, and would make its gas unknown
+				}
 				ps.enter(entryOf(s, ps.next()), &e, &sold)
 			}
 		}
@@ -449,6 +451,11 @@ func (s *sales) conclude(ps *positions) {
 func (s *State) HasCopied(k market.PositionKey) bool {
 	p := s.positions.get(k)
 	return p != nil && p.IsCopied
+}
+
+// MayCopy reports whether a wallet that the batch begins to watch has traded a token before.
+func (s *State) MayCopy(k market.PositionKey) bool {
+	return slices.ContainsFunc(s.past[k.Wallet], func(t market.Trade) bool { return t.Base == k.Token })
 }
 
 // HasMore reports whether a position, which is cached, has more of a basis than the wallet is said to have.

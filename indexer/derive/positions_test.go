@@ -278,6 +278,24 @@ func TestGas(t *testing.T) {
 	}
 }
 
+// TestGasOfTradesThatCountForNothing: who trades dust, or in a shallow pool, for a wallet of somebody else doesn't make its gas unknown.
+func TestGasOfTradesThatCountForNothing(t *testing.T) {
+	t.Parallel()
+	b := dogPool(t)
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time)}, buys(alice, 1, 1))
+	if p, _ := b.profit(1); p.WithoutGas != 0 || p.Trades != 1 {
+		t.Errorf("below the least trade: %d of %d trades are without gas", p.WithoutGas, p.Trades)
+	}
+	b.next(12, nil, buys(alice, 2, 2))
+	if p, _ := b.profit(1); p.WithoutGas != 1 {
+		t.Errorf("of the least trade: %d are without gas", p.WithoutGas)
+	}
+	b.next(12, nil, tx(synced(poolA, e18(100), e6(100))), buys(alice, 2, 2))
+	if p, _ := b.profit(1); p.WithoutGas != 1 {
+		t.Errorf("in a shallow pool: %d are without gas", p.WithoutGas)
+	}
+}
+
 // TestPositionsFollowFromEntries holds the positions and hours of any chain against what its entries come to, one by one.
 func TestPositionsFollowFromEntries(t *testing.T) {
 	t.Parallel()

@@ -26,8 +26,9 @@ type Touch struct {
 	Block int
 	// Tokens are those that may be moved, quote assets left out, each once; in no order that matters.
 	Tokens []market.Address
-	// IsTrade says that the transaction trades.
-	IsTrade bool
+	// IsTrade says that the transaction trades in a pool that is tracked or with a launch's curve, and IsNamed that such a trade's log names the wallet, or that
+	// the transaction moves quote assets of it.
+	IsTrade, IsNamed bool
 }
 
 // Touches are those of the blocks for which MoreKeys was asked last, in their order.
@@ -92,46 +93,63 @@ func (k *keys) entries(i int, tx *market.Tx, at int64) {
 }
 
 // touchesOf are the watched wallets that a transaction of the i-th block touches, with the tokens that its transfers move of each.
-func (k *keys) touchesOf(i int, tx *market.Tx) (touches []Touch) {
-	see := func(wallet, token market.Address) {
-		if wallet.IsNone() || !k.watches(wallet) {
-			return
-		}
-		t := slices.IndexFunc(touches, func(t Touch) bool { return t.Wallet == wallet })
-		if t < 0 {
-			t = len(touches)
-			touches = append(touches, Touch{Wallet: wallet, Tx: tx.ID, Block: i})
-		}
-		if !token.IsNone() && !k.m.isQuote(token) {
-			k.tokens.add(token)
-			touches[t].add(token)
-		}
-	}
+func (k *keys) touchesOf(i int, tx *market.Tx) []Touch {
+	c := touching{keys: k, tx: tx.ID, block: i}
 	isTrade := false
 	for i := range tx.Logs {
 		switch e := tx.Logs[i].Event.(type) {
 		case market.Swap:
-			isTrade = true
-			see(e.Recipient, market.Address{})
+			if len(k.tradedBases(e)) > 0 { // any contract can log one
+				isTrade = true
+				c.see(e.Recipient, market.Address{})
+			}
 		case market.CurveTrade:
-			isTrade = true
-			see(e.Trader, market.Address{})
+			if len(k.tradedBases(e)) > 0 {
+				isTrade = true
+				c.see(e.Trader, market.Address{})
+			}
 		case market.FeePaid:
 			k.feeAsset(e.Asset)
 		default:
 			if t, ok := k.m.transferOf(tx, e); ok {
-				see(t.From, t.Token)
-				see(t.To, t.Token)
+				c.see(t.From, t.Token)
+				c.see(t.To, t.Token)
 				if k.m.feeRecipients[t.To] {
 					k.feeAsset(t.Token)
 				}
 			}
 		}
 	}
-	for t := range touches {
-		touches[t].IsTrade = isTrade
+	for t := range c.touches {
+		c.touches[t].IsTrade = isTrade
 	}
-	return touches
+	return c.touches
+}
+
+// touching collects the touches of one transaction.
+type touching struct {
+	*keys
+	tx      market.TxID
+	block   int
+	touches []Touch
+}
+
+// see notes that a log names a wallet, with the token that it moves of it, if it does.
+func (c *touching) see(wallet, token market.Address) {
+	if wallet.IsNone() || !c.watches(wallet) {
+		return
+	}
+	t := slices.IndexFunc(c.touches, func(t Touch) bool { return t.Wallet == wallet })
+	if t < 0 {
+		t = len(c.touches)
+		c.touches = append(c.touches, Touch{Wallet: wallet, Tx: c.tx, Block: c.block})
+	}
+	if token.IsNone() || c.m.isQuote(token) {
+		c.touches[t].IsNamed = true
+		return
+	}
+	c.tokens.add(token)
+	c.touches[t].add(token)
 }
 
 func (t *Touch) add(token market.Address) {

@@ -39,6 +39,8 @@ type Enricher struct {
 	poolKeys    *poolKeys
 	// quotesSought is when the pools of quotes without a price were looked for last.
 	quotesSought notPool
+	// receiptsFailed counts how often receipts were asked for in vain since the last answer.
+	receiptsFailed int
 }
 
 // Options are what an enricher works with.
@@ -142,6 +144,8 @@ type enrichment struct {
 	following bool
 	// corrections are those that a block of the batch is to have.
 	corrections []Correction
+	// begun are the wallets that the batch begins to watch.
+	begun map[market.Address]begun
 	// kept are the facts that an earlier index kept of these blocks, by block; nil until they are looked up.
 	kept map[uint64][]store.StoredFact
 }

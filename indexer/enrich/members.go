@@ -2,6 +2,7 @@ package enrich
 
 import (
 	"context"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
@@ -11,7 +12,8 @@ import (
 )
 
 // members asks about members' wallets that the blocks touch: what they paid for the transactions in which they may trade, and what they had of the tokens of
-// which a basis was copied for them. What an earlier index kept isn't asked again.
+// which a basis was copied for them. What an earlier index kept isn't asked again. What isn't told, or isn't asked since a day's requests run out, is a fact as
+// well: an index that is made anew must not know more.
 func (e *enrichment) members(ctx context.Context) error {
 	touches := e.touches()
 	if len(touches) == 0 {
@@ -40,9 +42,6 @@ func (e *enrichment) members(ctx context.Context) error {
 			}
 		}
 	}
-	if e.GivesUp(budget.Members) {
-		return nil
-	}
 	ctx = rpc.For(ctx, budget.Members)
 	if err := e.gas(ctx, touches, told); err != nil {
 		return err
@@ -56,24 +55,63 @@ type gasOf struct {
 	tx     market.TxID
 }
 
-// touches are those of wallets that are watched by then.
+// touches are those of wallets that are watched by then. It notes which wallets the batch begins to watch.
 func (e *enrichment) touches() (out []derive.Touch) {
-	begun := map[market.Address]int{}
+	e.begun = map[market.Address]begun{}
 	for i := range e.blocks {
 		for _, f := range e.blocks[i].Facts {
 			if f, ok := f.(market.WatchFact); ok {
-				if _, twice := begun[f.Wallet]; !twice {
-					begun[f.Wallet] = i
+				if _, twice := e.begun[f.Wallet]; !twice {
+					e.begun[f.Wallet] = begun{block: i, since: f.Since}
 				}
 			}
 		}
 	}
 	for _, t := range e.state.Touches() {
-		if from, ok := begun[t.Wallet]; e.state.Watches(t.Wallet) || ok && from <= t.Block {
+		if b, ok := e.begun[t.Wallet]; e.state.Watches(t.Wallet) || ok && b.block <= t.Block {
 			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// begun is a wallet that the batch begins to watch, or gives to another member: the place of the block, and since when it counts for the member.
+type begun struct {
+	block int
+	since int64
+}
+
+// since is from when on a wallet's trades count for a member, whichever has it in the batch.
+func (e *enrichment) since(wallet market.Address) int64 {
+	w, watched := e.state.Watched(wallet)
+	b, begins := e.begun[wallet]
+	switch {
+	case !begins:
+		return w.Since
+	case !watched:
+		return b.since
+	default:
+		return min(w.Since, b.since)
+	}
+}
+
+// copied reports whether a position may have a basis of copied trades of which nobody has said yet how much is left. Of a wallet that the batch begins to watch
+// these are its trades in the database, and those in the blocks before.
+func (e *enrichment) copied() func(market.PositionKey) bool {
+	earlier := map[market.PositionKey]bool{}
+	for _, t := range e.state.Touches() {
+		if b, ok := e.begun[t.Wallet]; ok && t.IsTrade && t.Block < b.block {
+			for _, token := range t.Tokens {
+				earlier[market.PositionKey{Wallet: t.Wallet, Token: token}] = true
+			}
+		}
+	}
+	return func(k market.PositionKey) bool {
+		if e.state.Watches(k.Wallet) {
+			return e.state.HasCopied(k)
+		}
+		return earlier[k] || e.state.MayCopy(k)
+	}
 }
 
 // receiptsPerBlock is for how many transactions of a block receipts are asked: a stranger may send members something in any number of them.
@@ -83,17 +121,23 @@ const receiptsPerBlock = 200
 func (e *enrichment) gas(ctx context.Context, touches []derive.Touch, told map[any]bool) error {
 	var questions []chain.GasQuestion
 	place := map[market.TxID]int{}
-	block, ofBlock := -1, 0
+	block := -1
+	var ofBlock map[market.TxID]bool // those of which receipts are asked for, or were
 	for i := range touches {
 		t := &touches[i]
-		if !t.IsTrade || told[gasOf{t.Wallet, t.Tx}] {
+		if !e.mayTrade(t) {
 			continue
 		}
 		if t.Block != block {
-			block, ofBlock = t.Block, 0
+			block, ofBlock = t.Block, map[market.TxID]bool{}
 		}
-		if _, asked := place[t.Tx]; !asked && ofBlock < receiptsPerBlock {
-			ofBlock++
+		if len(ofBlock) == receiptsPerBlock && !ofBlock[t.Tx] {
+			continue
+		}
+		if ofBlock[t.Tx] = true; told[gasOf{t.Wallet, t.Tx}] {
+			continue
+		}
+		if _, asked := place[t.Tx]; !asked {
 			place[t.Tx] = len(questions)
 			questions = append(questions, chain.GasQuestion{At: ref(&e.blocks[t.Block]), Tx: t.Tx})
 		}
@@ -102,13 +146,13 @@ func (e *enrichment) gas(ctx context.Context, touches []derive.Touch, told map[a
 		return nil
 	}
 	e.Beat()
-	answers, err := e.Nodes.Gas(ctx, questions)
+	answers, err := e.receipts(ctx, questions)
 	if err != nil {
 		return err
 	}
 	for i := range touches {
 		t := &touches[i]
-		if k, asked := place[t.Tx]; asked && !told[gasOf{t.Wallet, t.Tx}] {
+		if k, asked := place[t.Tx]; asked && e.mayTrade(t) && !told[gasOf{t.Wallet, t.Tx}] {
 			f := market.GasFact{Wallet: t.Wallet, Tx: t.Tx}
 			if a := answers[k]; a.Known && a.Sender == t.Wallet {
 				f.Known, f.Amount = true, a.Amount
@@ -119,9 +163,43 @@ func (e *enrichment) gas(ctx context.Context, touches []derive.Touch, told map[a
 	return nil
 }
 
+// mayTrade reports whether a transaction may trade for a wallet since which trades count for its member: its logs name the wallet, or move a token of it that is
+// known. Any contract can log that it sent something to somebody.
+func (e *enrichment) mayTrade(t *derive.Touch) bool {
+	isKnown := func(token market.Address) bool { return e.state.Token(token) != nil }
+	return t.IsTrade && e.blocks[t.Block].Time >= e.since(t.Wallet) && (t.IsNamed || slices.ContainsFunc(t.Tokens, isKnown))
+}
+
+// receiptTries is how often receipts are asked for in vain until the blocks go on without them.
+const receiptTries = 3
+
+// receipts asks what transactions cost. Where nodes give blocks but no receipts, time and again, it isn't known: that holds up no chain.
+func (e *enrichment) receipts(ctx context.Context, questions []chain.GasQuestion) ([]chain.Gas, error) {
+	if e.GivesUp(budget.Members) {
+		return make([]chain.Gas, len(questions)), nil
+	}
+	answers, err := e.Nodes.Gas(ctx, questions)
+	switch {
+	case err == nil:
+		e.receiptsFailed = 0
+		return answers, nil
+	case ctx.Err() != nil || e.receiptsFailed+1 < receiptTries:
+		e.receiptsFailed++
+		return nil, err
+	}
+	if len(answers) < len(questions) {
+		answers = make([]chain.Gas, len(questions))
+	}
+	if e.receiptsFailed++; e.receiptsFailed == receiptTries {
+		e.Log.WarnContext(ctx, "nodes give no receipts: what members paid for gas isn't known", "err", err.Error())
+	}
+	return answers, nil
+}
+
 // held asks what wallets had before the first blocks that touch what was copied for them. An answer that takes some of their basis counts when a second
 // endpoint gives it, too.
 func (e *enrichment) held(ctx context.Context, touches []derive.Touch, told map[any]bool) error {
+	copied := e.copied()
 	for first := 0; first < len(touches); {
 		b := &e.blocks[touches[first].Block]
 		var keys []market.BalanceKey
@@ -130,7 +208,7 @@ func (e *enrichment) held(ctx context.Context, touches []derive.Touch, told map[
 			t := &touches[last]
 			for _, token := range t.Tokens {
 				k := market.PositionKey{Wallet: t.Wallet, Token: token}
-				if !told[k] && e.state.HasCopied(k) {
+				if !told[k] && copied(k) {
 					told[k] = true
 					keys = append(keys, market.BalanceKey{Token: token, Account: t.Wallet})
 				}
@@ -140,17 +218,9 @@ func (e *enrichment) held(ctx context.Context, touches []derive.Touch, told map[
 		if len(keys) == 0 {
 			continue
 		}
-		e.Beat()
-		answers, err := e.Nodes.Balances(ctx, before(b), keys, func(f market.Fact) bool {
-			a, ok := f.(market.BalanceFact)
-			return ok && e.state.HasMore(market.PositionKey{Wallet: a.Account, Token: a.Token}, &a.Amount)
-		})
+		had, err := e.balances(ctx, b, keys)
 		if err != nil {
 			return err
-		}
-		had := make(map[market.BalanceKey]market.Amount, len(answers))
-		for _, a := range answers {
-			had[market.BalanceKey{Token: a.Token, Account: a.Account}] = a.Amount
 		}
 		for _, k := range keys {
 			amount, known := had[k]
@@ -158,4 +228,25 @@ func (e *enrichment) held(ctx context.Context, touches []derive.Touch, told map[
 		}
 	}
 	return nil
+}
+
+// balances are what wallets had of tokens before a block, as far as that is told.
+func (e *enrichment) balances(ctx context.Context, b *market.Block, keys []market.BalanceKey) (map[market.BalanceKey]market.Amount, error) {
+	if e.GivesUp(budget.Members) {
+		return nil, nil //nolint:nilnil // nothing is told
+	}
+	e.Beat()
+	answers, err := e.Nodes.Balances(ctx, before(b), keys, func(f market.Fact) bool {
+		a, ok := f.(market.BalanceFact)
+		k := market.PositionKey{Wallet: a.Account, Token: a.Token}
+		return ok && (!e.state.Watches(k.Wallet) || e.state.HasMore(k, &a.Amount))
+	})
+	if err != nil {
+		return nil, err
+	}
+	had := make(map[market.BalanceKey]market.Amount, len(answers))
+	for _, a := range answers {
+		had[market.BalanceKey{Token: a.Token, Account: a.Account}] = a.Amount
+	}
+	return had, nil
 }

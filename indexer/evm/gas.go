@@ -18,14 +18,14 @@ const (
 	receiptPause  = 100 * time.Millisecond
 )
 
-// Gas tells what transactions cost those who sent them, in the order of the questions. One endpoint's word is enough. What no endpoint tells isn't known: no
-// answer about a receipt is an error of the chain.
+// Gas tells what transactions cost those who sent them, in the order of the questions. One endpoint's word is enough. What no endpoint tells isn't known. With an
+// error comes what was told all the same.
 func (s *Source) Gas(ctx context.Context, questions []chain.GasQuestion) ([]chain.Gas, error) {
 	out := make([]chain.Gas, len(questions))
 	for first := 0; first < len(questions); first += rpc.CallsAtOnce {
 		last := min(first+rpc.CallsAtOnce, len(questions))
 		if err := s.gasOf(ctx, questions[first:last], out[first:last]); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
 	return out, nil
@@ -85,7 +85,15 @@ func (e *endpoint) receipts(ctx context.Context, questions []chain.GasQuestion, 
 	if len(reqs) == 0 {
 		return nil
 	}
-	return e.Do(ctx, reqs...)
+	if err := e.Do(ctx, reqs...); err != nil {
+		return err
+	}
+	for _, r := range reqs {
+		if rateRefused(r.Err) { // it may tell later
+			return r.Err
+		}
+	}
+	return nil
 }
 
 // gasOfReceipt reads a receipt; of one that can't be read, or of another block or transaction, nothing is known.

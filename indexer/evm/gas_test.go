@@ -151,6 +151,21 @@ func TestGas(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
+	t.Run("asked too often", func(t *testing.T) {
+		t.Parallel()
+		var asked atomic.Int32
+		n := node(func(tx string) (string, string) {
+			if asked.Add(1) <= 2 {
+				return "", `{"code":429,"message":"too many requests"}`
+			}
+			return receipt(tx), ""
+		})
+		s := sourceOf(t, time.Now, n.URL)
+		s.seen.Store(at.Number + lateBlocks) // of the past nobody is asked twice for what isn't there
+		if got, err := s.Gas(t.Context(), questions[:2]); err != nil || known(got) != 2 {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
 	t.Run("of an old block", func(t *testing.T) {
 		t.Parallel()
 		n := node(hasNone)

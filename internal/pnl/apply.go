@@ -73,7 +73,7 @@ func bound(p *market.Position, held *market.Amount) {
 		out.Sub(&p.Quantity, held)
 		take(p, &out)
 	}
-	p.Balance, p.HasBalance = *held, true
+	forget(p) // what was known of it isn't so any more
 }
 
 func sell(p *market.Position, e *Entry, f *Effect) {

@@ -12,7 +12,7 @@ type Account struct {
 	chain uint32
 }
 
-// ChainNumbers give chains numbers from 1 on, which they keep. While Account is called nothing else may be.
+// ChainNumbers give chains numbers from 1 on, which they keep. Known and Name may be called at the same time, Account may not.
 type ChainNumbers struct {
 	numbers map[string]uint32
 	names   []string

@@ -51,13 +51,13 @@ type Index struct {
 type reading struct {
 	at Chain
 	// rows are what was read, in pieces of rowsAtOnce.
-	rows [][]isIn
+	rows [][]readRow
 	err  error
 	done chan struct{}
 }
 
-// isIn says that a member's wallet is in a token. There are very many while a chain is read.
-type isIn struct {
+// readRow says that a member's wallet is in a token. There are very many while a chain is read.
+type readRow struct {
 	mint, wallet market.Address
 	member       int64
 }
@@ -66,9 +66,9 @@ func (r *reading) add(w *store.WalletIn) {
 	last := len(r.rows) - 1
 	if last < 0 || len(r.rows[last]) == rowsAtOnce {
 		last++
-		r.rows = append(r.rows, make([]isIn, 0, rowsAtOnce))
+		r.rows = append(r.rows, make([]readRow, 0, rowsAtOnce))
 	}
-	r.rows[last] = append(r.rows[last], isIn{w.Mint, w.Wallet, w.Member})
+	r.rows[last] = append(r.rows[last], readRow{w.Mint, w.Wallet, w.Member})
 }
 
 // New makes an index that knows of no chain yet.
