@@ -144,8 +144,9 @@ type enrichment struct {
 	following bool
 	// corrections are those that a block of the batch is to have.
 	corrections []Correction
-	// begun are the wallets that the batch begins to watch.
-	begun map[market.Address]begun
+	// begun are the wallets that the batch begins to watch, and broughtUp are the tokens that it brings up, with the places of the blocks.
+	begun     map[market.Address]begun
+	broughtUp map[market.Address]int
 	// kept are the facts that an earlier index kept of these blocks, by block; nil until they are looked up.
 	kept map[uint64][]store.StoredFact
 }

@@ -55,14 +55,19 @@ type gasOf struct {
 	tx     market.TxID
 }
 
-// touches are those of wallets that are watched by then. It notes which wallets the batch begins to watch.
+// touches are those of wallets that are watched by then. It notes which wallets the batch begins to watch, and which tokens it brings up.
 func (e *enrichment) touches() (out []derive.Touch) {
-	e.begun = map[market.Address]begun{}
+	e.begun, e.broughtUp = map[market.Address]begun{}, map[market.Address]int{}
 	for i := range e.blocks {
 		for _, f := range e.blocks[i].Facts {
-			if f, ok := f.(market.WatchFact); ok {
+			switch f := f.(type) {
+			case market.WatchFact:
 				if _, twice := e.begun[f.Wallet]; !twice {
 					e.begun[f.Wallet] = begun{block: i, since: f.Since}
+				}
+			case market.TokenFact:
+				if _, twice := e.broughtUp[f.Token]; !twice {
+					e.broughtUp[f.Token] = i
 				}
 			}
 		}
@@ -81,18 +86,19 @@ type begun struct {
 	since int64
 }
 
-// since is from when on a wallet's trades count for a member, whichever has it in the batch.
-func (e *enrichment) since(wallet market.Address) int64 {
-	w, watched := e.state.Watched(wallet)
-	b, begins := e.begun[wallet]
-	switch {
-	case !begins:
-		return w.Since
-	case !watched:
+// since is from when on a wallet's trades count for the member who has it in a touch's block.
+func (e *enrichment) since(t *derive.Touch) int64 {
+	if b, ok := e.begun[t.Wallet]; ok && b.block <= t.Block {
 		return b.since
-	default:
-		return min(w.Since, b.since)
 	}
+	w, _ := e.state.Watched(t.Wallet)
+	return w.Since
+}
+
+// isKnown reports whether the index knows a token in the i-th block.
+func (e *enrichment) isKnown(token market.Address, i int) bool {
+	from, ok := e.broughtUp[token]
+	return ok && from <= i || e.state.Token(token) != nil
 }
 
 // copied reports whether a position may have a basis of copied trades of which nobody has said yet how much is left. Of a wallet that the batch begins to watch
@@ -163,11 +169,11 @@ func (e *enrichment) gas(ctx context.Context, touches []derive.Touch, told map[a
 	return nil
 }
 
-// mayTrade reports whether a transaction may trade for a wallet since which trades count for its member: its logs name the wallet, or move a token of it that is
-// known. Any contract can log that it sent something to somebody.
+// mayTrade reports whether a transaction may be a wallet's trade that counts for its member: its logs name the wallet, or move a token of it that is known. Any
+// contract can log that it sent something to somebody.
 func (e *enrichment) mayTrade(t *derive.Touch) bool {
-	isKnown := func(token market.Address) bool { return e.state.Token(token) != nil }
-	return t.IsTrade && e.blocks[t.Block].Time >= e.since(t.Wallet) && (t.IsNamed || slices.ContainsFunc(t.Tokens, isKnown))
+	return t.IsTrade && e.blocks[t.Block].Time >= e.since(t) &&
+		(t.IsNamed || slices.ContainsFunc(t.Tokens, func(token market.Address) bool { return e.isKnown(token, t.Block) }))
 }
 
 // receiptTries is how often receipts are asked for in vain until the blocks go on without them.
