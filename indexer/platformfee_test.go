@@ -8,9 +8,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
-	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
@@ -21,10 +19,8 @@ import (
 func TestPlatformFee(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 40)
+	w.trader.UsePlatform()
 	cfg := w.config()
-	cfg.PlatformFee = &chainconfig.PlatformFee{
-		Recipients: markettest.Addresses(world.FeeRecipient), Routers: markettest.Addresses(w.Routers.Platform), Bps: 80,
-	}
 	st := storetest.Open(t, "sqlite")
 	var records []member.Record
 	for i, wallet := range w.Traders {

@@ -175,6 +175,7 @@ func TestSurvivesReorgsAndKills(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed(t), 0))
 			w := newWorld(t, 60, venues.BoardwalkCurve, venues.PonsV2, venues.FourMemeV2, venues.ClankerV4)
+			w.trader.UsePlatform()
 			w.desk = desk.New(w.World, desk.Options{Seed: 1, Every: 4 * time.Second})
 			cfg := w.config()
 			dsn := storetest.DSN(t, kind)

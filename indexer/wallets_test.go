@@ -64,6 +64,12 @@ func (w *testWorld) enrolTraders(t *testing.T, dsn string) {
 		id := fmt.Sprint("u", i)
 		records = append(records, joins(id, 1), has(id, w.Wallets[i]), has(id, w.Wallets[i+1]))
 	}
+	for i, trader := range w.Traders[:len(w.Traders)/2] { // some of them through the platform's router
+		if !slices.Contains(w.Wallets, trader) {
+			id := fmt.Sprint("t", i)
+			records = append(records, joins(id, 1), has(id, trader))
+		}
+	}
 	enrol(t, st, 1_000, records...)
 	w.hasMembers = true
 }

@@ -115,6 +115,9 @@ func (w *testWorld) config() *chainconfig.Chain {
 		Tracking:    chainconfig.Tracking{Holders: chainconfig.HoldersAll},
 		ReorgBlocks: 32, FinalityDepth: 32,
 	}
+	if w.Routers.Platform != "" {
+		c.PlatformFee = &chainconfig.PlatformFee{Recipients: markettest.Addresses(world.FeeRecipient), Routers: markettest.Addresses(w.Routers.Platform), Bps: 80}
+	}
 	for _, x := range w.Exchanges() {
 		c.Exchanges = append(c.Exchanges, chainconfig.Exchange{
 			Name: x.Name, Protocol: market.Protocol(x.Protocol), Factory: markettest.Address(x.Factory),

@@ -203,8 +203,15 @@ var habits = []habit{
 var newerHabits = []habit{
 	{5, (*Trader).intendSplit},
 	{4, (*Trader).intendBundle},
-	{8, (*Trader).intendPlatform},
 	{2, func(t *Trader) *intent { return t.intendLiquidity(world.UniswapV4, actLiquidityV4) }},
+}
+
+// UsePlatform has traders go through the platform's router, too, where there is one.
+func (t *Trader) UsePlatform() {
+	if t.world.Routers.Platform == "" {
+		return
+	}
+	t.habits = slices.Concat(t.habits, []habit{{20, (*Trader).intendPlatform}})
 }
 
 func (t *Trader) intend() *intent {

@@ -15,6 +15,7 @@ func TestTraderTellsTheTruth(t *testing.T) {
 	t.Parallel()
 	world := simnettest.World(t, 8453, 1)
 	trader := traffic.NewTrader(world, 1)
+	trader.UsePlatform()
 	seen := make(map[traffic.Kind]int)
 	for range 40 {
 		truths, err := trader.Step(t.Context(), 30)

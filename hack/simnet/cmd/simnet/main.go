@@ -261,6 +261,7 @@ func (c *chain) start(ctx context.Context, s settings) error {
 		return err
 	}
 	c.trader = traffic.NewTrader(c.world, c.seed)
+	c.trader.UsePlatform()
 	if len(protocols) > 0 {
 		c.desk = desk.New(c.world, desk.Options{Seed: c.seed, Every: s.launchEvery, OnLaunch: c.tell})
 	}
