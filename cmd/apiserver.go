@@ -51,7 +51,7 @@ with the right to read is enough (boardwalk migrate --reader); it waits until th
 				Settings: p.Settings, Database: db.dsn(cmd), SchemaDeadline: wait, Declarations: declared, Checker: checks, Operations: ops.OperationsOptions,
 				Metrics: registry, Now: now, Log: log,
 			}
-			apiserver.BoundHeap()
+			apiserver.CollectSooner()
 			return program.Run(cmd.Context())
 		},
 	}

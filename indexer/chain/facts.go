@@ -35,7 +35,7 @@ type Gas struct {
 	Amount market.Amount
 }
 
-// GasSource tells what transactions cost, in the order of the questions.
+// GasSource tells what transactions cost, in the order of the questions. With an error comes what was told all the same.
 type GasSource interface {
 	Gas(ctx context.Context, questions []GasQuestion) ([]Gas, error)
 }

@@ -390,7 +390,7 @@ func (s *story) endFacts(b *market.Block) {
 	account := rapid.SampledFrom([]market.Address{alice, bob, router}).Draw(s.t, "sampled account")
 	for i := range b.Txs {
 		if rapid.IntRange(0, 3).Draw(s.t, "gas told") == 0 {
-			b.Facts = append(b.Facts, market.GasFact{Wallet: account, Tx: b.Txs[i].ID, Known: rapid.Bool().Draw(s.t, "gas known"), Amount: s.amount("gas")})
+			b.Facts = append(b.Facts, market.GasFact{GasKey: market.GasKey{Wallet: account, Tx: b.Txs[i].ID}, Known: rapid.Bool().Draw(s.t, "gas known"), Amount: s.amount("gas")})
 		}
 	}
 	switch rapid.IntRange(0, 14).Draw(s.t, "fact") {
@@ -401,7 +401,7 @@ func (s *story) endFacts(b *market.Block) {
 			Token: token, Account: account, Amount: s.balances[market.BalanceKey{Token: token, Account: account}],
 		})
 	case 13, 14:
-		b.Facts = append(b.Facts, market.HeldFact{Wallet: account, Token: token, Known: rapid.Bool().Draw(s.t, "held known"), Amount: s.amount("held")})
+		b.Facts = append(b.Facts, market.HeldFact{PositionKey: market.PositionKey{Wallet: account, Token: token}, Known: rapid.Bool().Draw(s.t, "held known"), Amount: s.amount("held")})
 	case 2, 3, 4:
 		liquidity := s.amount("liquidity of then")
 		b.Facts = append(b.Facts, market.PoolStateFact{

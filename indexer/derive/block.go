@@ -34,7 +34,7 @@ func newRun(m *Machine, s *State, b *market.Block) *run {
 		opening: make(map[market.Address]market.CurveReserves), taken: make(map[market.CurveKey]market.Address),
 	}
 	r.references = references{work: &r.work, pools: &r.pools, trades: &r.trades}
-	r.positions = positions{work: &r.work, trades: &r.trades, touched: make(map[market.PositionKey]bool), charged: make(map[int]int64), gas: make(map[gasKey]market.Amount)}
+	r.positions = positions{work: &r.work, trades: &r.trades, touched: make(map[market.PositionKey]bool), charged: make(map[int]int64), gas: make(map[market.GasKey]market.Amount)}
 	return r
 }
 
@@ -89,7 +89,7 @@ func (r *run) fact(f market.Fact) {
 		r.positions.held(f)
 	case market.GasFact:
 		if f.Known {
-			r.positions.gas[gasKey{f.Wallet, f.Tx}] = f.Amount
+			r.positions.gas[f.GasKey] = f.Amount
 		}
 	}
 }

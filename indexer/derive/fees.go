@@ -37,25 +37,26 @@ func (ps *positions) paid(tx *market.Tx, from int) []market.Fee {
 			}
 		}
 	}
-	ps.name(fees, routed)
+	ps.namePayers(fees, routed)
 	others := 0
 	return slices.DeleteFunc(fees, func(f market.Fee) bool {
 		if !ps.s.isWatched(f.Wallet) || !ps.isFeeAsset(&f, from) {
 			return true
 		}
-		if !ps.IsQuote(f.Asset) {
-			others++
+		if ps.IsQuote(f.Asset) {
+			return false
 		}
-		return others > tokenFees && !ps.IsQuote(f.Asset)
+		others++
+		return others > tokenFees
 	})
 }
 
 // tokenFees is how many fees of a transaction in what is traded are kept: a token's contract may log any number of transfers.
 const tokenFees = 16
 
-// name gives transfers the payers that routers name. A router's log names the payer of one transfer of its asset and amount to its recipient: of one that the
+// namePayers gives transfers the payers that routers name. A router's log names the payer of one transfer of its asset and amount to its recipient: of one that the
 // payer sent, else of one that the router sent, else of one that no other watched wallet sent.
-func (ps *positions) name(fees []market.Fee, routed []market.FeePaid) {
+func (ps *positions) namePayers(fees []market.Fee, routed []market.FeePaid) {
 	named := make([]bool, len(fees))
 	for _, e := range routed {
 		best, rank := -1, 0

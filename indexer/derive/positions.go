@@ -20,14 +20,9 @@ type positions struct {
 	touched map[market.PositionKey]bool
 	seq     uint32
 	// gas is what watched wallets paid for the block's transactions.
-	gas map[gasKey]market.Amount
+	gas map[market.GasKey]market.Amount
 	// charged has the swaps' parts of the platform's fee in 1e-9 USD, by their places.
 	charged map[int]int64
-}
-
-type gasKey struct {
-	wallet market.Address
-	tx     market.TxID
 }
 
 // walletTx is a transaction with its swaps, from one place to before another, and with what else moved of watched wallets' tokens and the
@@ -91,7 +86,7 @@ func (ps *positions) watch(f market.WatchFact) {
 
 // held bounds the basis of a wallet's copied trades by what the wallet had before the block.
 func (ps *positions) held(f market.HeldFact) {
-	k := market.PositionKey{Wallet: f.Wallet, Token: f.Token}
+	k := f.PositionKey
 	if p := ps.s.positions.get(k); p == nil || !p.IsCopied {
 		return
 	}
@@ -323,7 +318,7 @@ func (ps *positions) isWorth(nano int64, known bool) bool {
 
 // gasOf is what a trade's wallet paid for its transaction in 1e-9 USD: the first of its trades there has all of it.
 func (ps *positions) gasOf(t *market.Trade) (nano int64, known bool) {
-	k := gasKey{t.Trader, t.Tx}
+	k := market.GasKey{Wallet: t.Trader, Tx: t.Tx}
 	paid, known := ps.gas[k]
 	if !known {
 		return 0, false

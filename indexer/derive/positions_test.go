@@ -224,7 +224,7 @@ func TestHeld(t *testing.T) {
 		b.next(12, []market.Fact{watched(alice, 1, b.last.Time+12)})
 	}
 	held := func(known bool, tokens uint64) market.Fact {
-		return market.HeldFact{Wallet: alice, Token: dog, Known: known, Amount: e18(tokens)}
+		return market.HeldFact{PositionKey: market.PositionKey{Wallet: alice, Token: dog}, Known: known, Amount: e18(tokens)}
 	}
 	some := dogPool(t)
 	join(some)
@@ -260,7 +260,7 @@ func TestGas(t *testing.T) {
 	n := b.last.Number + 1
 	id := func(i byte) market.TxID { return market.EVMTx([32]byte{2, byte(n >> 8), byte(n), i}) }
 	gas := func(wallet market.Address, i byte, known bool, coins uint64) market.Fact {
-		return market.GasFact{Wallet: wallet, Tx: id(i), Known: known, Amount: units(coins, 14)}
+		return market.GasFact{GasKey: market.GasKey{Wallet: wallet, Tx: id(i)}, Known: known, Amount: units(coins, 14)}
 	}
 	b.next(12, []market.Fact{gas(alice, 0, true, 5), gas(alice, 1, true, 10), gas(alice, 2, false, 10), gas(bob, 0, false, 0)},
 		append(append(buys(alice, 10, 10), buys(alice, 20, 20)...), buys(bob, 10, 10)...), buys(alice, 10, 10), buys(alice, 10, 10))

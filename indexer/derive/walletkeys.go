@@ -49,7 +49,7 @@ func newWallets(m *Machine, s *State, blocks []market.Block) wallets {
 				}
 				w.begun[f.Wallet] = append(w.begun[f.Wallet], f.Member)
 			case market.HeldFact:
-				w.positions.add(market.PositionKey{Wallet: f.Wallet, Token: f.Token})
+				w.positions.add(f.PositionKey)
 			case market.PoolFact:
 				w.opened[f.Pool] = f.Info
 			}
@@ -82,6 +82,7 @@ func (k *keys) entries(i int, tx *market.Tx, at int64) {
 		k.hour(touch.Wallet, at)
 		for i := range tx.Logs {
 			for _, base := range k.tradedBases(tx.Logs[i].Event) {
+				touch.IsTrade = true
 				touch.add(base)
 			}
 		}
@@ -95,19 +96,12 @@ func (k *keys) entries(i int, tx *market.Tx, at int64) {
 // touchesOf are the watched wallets that a transaction of the i-th block touches, with the tokens that its transfers move of each.
 func (k *keys) touchesOf(i int, tx *market.Tx) []Touch {
 	c := touching{keys: k, tx: tx.ID, block: i}
-	isTrade := false
 	for i := range tx.Logs {
 		switch e := tx.Logs[i].Event.(type) {
 		case market.Swap:
-			if len(k.tradedBases(e)) > 0 { // any contract can log one
-				isTrade = true
-				c.see(e.Recipient, market.Address{})
-			}
+			c.trades(e.Recipient, e)
 		case market.CurveTrade:
-			if len(k.tradedBases(e)) > 0 {
-				isTrade = true
-				c.see(e.Trader, market.Address{})
-			}
+			c.trades(e.Trader, e)
 		case market.FeePaid:
 			k.feeAsset(e.Asset)
 		default:
@@ -120,9 +114,6 @@ func (k *keys) touchesOf(i int, tx *market.Tx) []Touch {
 			}
 		}
 	}
-	for t := range c.touches {
-		c.touches[t].IsTrade = isTrade
-	}
 	return c.touches
 }
 
@@ -132,6 +123,13 @@ type touching struct {
 	tx      market.TxID
 	block   int
 	touches []Touch
+}
+
+// trades notes that a log says that a wallet trades. Any contract can log that: it has to be a pool that is tracked, or a launch's curve.
+func (c *touching) trades(wallet market.Address, e market.Event) {
+	if c.watches(wallet) && len(c.tradedBases(e)) > 0 {
+		c.see(wallet, market.Address{})
+	}
 }
 
 // see notes that a log names a wallet, with the token that it moves of it, if it does.

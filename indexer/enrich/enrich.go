@@ -147,6 +147,8 @@ type enrichment struct {
 	// begun are the wallets that the batch begins to watch, and broughtUp are the tokens that it brings up, with the places of the blocks.
 	begun     map[market.Address]begun
 	broughtUp map[market.Address]int
+	// traded are what the former traded in the batch's blocks before.
+	traded map[market.PositionKey]bool
 	// kept are the facts that an earlier index kept of these blocks, by block; nil until they are looked up.
 	kept map[uint64][]store.StoredFact
 }

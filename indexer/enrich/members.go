@@ -15,11 +15,11 @@ import (
 // which a basis was copied for them. What an earlier index kept isn't asked again. What isn't told, or isn't asked since a day's requests run out, is a fact as
 // well: an index that is made anew must not know more.
 func (e *enrichment) members(ctx context.Context) error {
-	touches := e.touches()
-	if len(touches) == 0 {
+	if len(e.state.Touches()) == 0 {
 		return nil
 	}
-	told := map[any]bool{}
+	touches := e.touches()
+	gas, held := map[market.GasKey]bool{}, map[market.PositionKey]bool{} // those that an earlier index kept
 	seen := -1
 	for i := range touches {
 		if touches[i].Block == seen {
@@ -34,30 +34,25 @@ func (e *enrichment) members(ctx context.Context) error {
 		for _, f := range known {
 			switch f := f.(type) {
 			case market.GasFact:
-				told[gasOf{f.Wallet, f.Tx}] = true
+				gas[f.GasKey] = true
 				e.add(b, f)
 			case market.HeldFact:
-				told[market.PositionKey{Wallet: f.Wallet, Token: f.Token}] = true
+				held[f.PositionKey] = true
 				e.add(b, f)
 			}
 		}
 	}
 	ctx = rpc.For(ctx, budget.Members)
-	if err := e.gas(ctx, touches, told); err != nil {
+	if err := e.gas(ctx, touches, gas); err != nil {
 		return err
 	}
-	return e.held(ctx, touches, told)
+	return e.held(ctx, touches, held)
 }
 
-// gasOf names what a wallet paid for a transaction.
-type gasOf struct {
-	wallet market.Address
-	tx     market.TxID
-}
-
-// touches are those of wallets that are watched by then. It notes which wallets the batch begins to watch, and which tokens it brings up.
+// touches are those of wallets that are watched by then. It notes which wallets the batch begins to watch, what these traded in it before, and which tokens it
+// brings up.
 func (e *enrichment) touches() (out []derive.Touch) {
-	e.begun, e.broughtUp = map[market.Address]begun{}, map[market.Address]int{}
+	e.begun, e.broughtUp, e.traded = map[market.Address]begun{}, map[market.Address]int{}, map[market.PositionKey]bool{}
 	for i := range e.blocks {
 		for _, f := range e.blocks[i].Facts {
 			switch f := f.(type) {
@@ -73,8 +68,14 @@ func (e *enrichment) touches() (out []derive.Touch) {
 		}
 	}
 	for _, t := range e.state.Touches() {
-		if b, ok := e.begun[t.Wallet]; e.state.Watches(t.Wallet) || ok && b.block <= t.Block {
+		if b, begins := e.begun[t.Wallet]; e.state.Watches(t.Wallet) || begins && b.block <= t.Block {
 			out = append(out, t)
+			continue
+		}
+		for _, token := range t.Tokens {
+			if t.IsTrade {
+				e.traded[market.PositionKey{Wallet: t.Wallet, Token: token}] = true
+			}
 		}
 	}
 	return out
@@ -101,34 +102,25 @@ func (e *enrichment) isKnown(token market.Address, i int) bool {
 	return ok && from <= i || e.state.Token(token) != nil
 }
 
-// copied reports whether a position may have a basis of copied trades of which nobody has said yet how much is left. Of a wallet that the batch begins to watch
+// isCopied reports whether a position may have a basis of copied trades of which nobody has said yet how much is left. Of a wallet that the batch begins to watch
 // these are its trades in the database, and those in the blocks before.
-func (e *enrichment) copied() func(market.PositionKey) bool {
-	earlier := map[market.PositionKey]bool{}
-	for _, t := range e.state.Touches() {
-		if b, ok := e.begun[t.Wallet]; ok && t.IsTrade && t.Block < b.block {
-			for _, token := range t.Tokens {
-				earlier[market.PositionKey{Wallet: t.Wallet, Token: token}] = true
-			}
-		}
+func (e *enrichment) isCopied(k market.PositionKey) bool {
+	if e.state.Watches(k.Wallet) {
+		return e.state.HasCopied(k)
 	}
-	return func(k market.PositionKey) bool {
-		if e.state.Watches(k.Wallet) {
-			return e.state.HasCopied(k)
-		}
-		return earlier[k] || e.state.MayCopy(k)
-	}
+	return e.traded[k] || e.state.MayCopy(k)
 }
 
 // receiptsPerBlock is for how many transactions of a block receipts are asked: a stranger may send members something in any number of them.
 const receiptsPerBlock = 200
 
-// gas asks for the receipts of the transactions in which members may trade.
-func (e *enrichment) gas(ctx context.Context, touches []derive.Touch, told map[any]bool) error {
+// gas asks for the receipts of the transactions in which members may trade, but for those that are told.
+func (e *enrichment) gas(ctx context.Context, touches []derive.Touch, told map[market.GasKey]bool) error {
+	var open []*derive.Touch
 	var questions []chain.GasQuestion
 	place := map[market.TxID]int{}
 	block := -1
-	var ofBlock map[market.TxID]bool // those of which receipts are asked for, or were
+	var ofBlock map[market.TxID]bool // those that are within the bound
 	for i := range touches {
 		t := &touches[i]
 		if !e.mayTrade(t) {
@@ -140,13 +132,14 @@ func (e *enrichment) gas(ctx context.Context, touches []derive.Touch, told map[a
 		if len(ofBlock) == receiptsPerBlock && !ofBlock[t.Tx] {
 			continue
 		}
-		if ofBlock[t.Tx] = true; told[gasOf{t.Wallet, t.Tx}] {
+		if ofBlock[t.Tx] = true; told[market.GasKey{Wallet: t.Wallet, Tx: t.Tx}] {
 			continue
 		}
 		if _, asked := place[t.Tx]; !asked {
 			place[t.Tx] = len(questions)
 			questions = append(questions, chain.GasQuestion{At: ref(&e.blocks[t.Block]), Tx: t.Tx})
 		}
+		open = append(open, t)
 	}
 	if len(questions) == 0 {
 		return nil
@@ -156,15 +149,12 @@ func (e *enrichment) gas(ctx context.Context, touches []derive.Touch, told map[a
 	if err != nil {
 		return err
 	}
-	for i := range touches {
-		t := &touches[i]
-		if k, asked := place[t.Tx]; asked && e.mayTrade(t) && !told[gasOf{t.Wallet, t.Tx}] {
-			f := market.GasFact{Wallet: t.Wallet, Tx: t.Tx}
-			if a := answers[k]; a.Known && a.Sender == t.Wallet {
-				f.Known, f.Amount = true, a.Amount
-			}
-			e.add(&e.blocks[t.Block], f)
+	for _, t := range open {
+		f := market.GasFact{GasKey: market.GasKey{Wallet: t.Wallet, Tx: t.Tx}}
+		if a := answers[place[t.Tx]]; a.Known && a.Sender == t.Wallet {
+			f.Known, f.Amount = true, a.Amount
 		}
+		e.add(&e.blocks[t.Block], f)
 	}
 	return nil
 }
@@ -185,58 +175,51 @@ func (e *enrichment) receipts(ctx context.Context, questions []chain.GasQuestion
 		return make([]chain.Gas, len(questions)), nil
 	}
 	answers, err := e.Nodes.Gas(ctx, questions)
-	switch {
-	case err == nil:
+	if err == nil {
 		e.receiptsFailed = 0
 		return answers, nil
-	case ctx.Err() != nil || e.receiptsFailed+1 < receiptTries:
-		e.receiptsFailed++
+	}
+	if e.receiptsFailed++; ctx.Err() != nil || e.receiptsFailed < receiptTries {
 		return nil, err
 	}
-	if len(answers) < len(questions) {
-		answers = make([]chain.Gas, len(questions))
-	}
-	if e.receiptsFailed++; e.receiptsFailed == receiptTries {
+	if e.receiptsFailed == receiptTries {
 		e.Log.WarnContext(ctx, "nodes give no receipts: what members paid for gas isn't known", "err", err.Error())
 	}
 	return answers, nil
 }
 
-// held asks what wallets had before the first blocks that touch what was copied for them. An answer that takes some of their basis counts when a second
-// endpoint gives it, too.
-func (e *enrichment) held(ctx context.Context, touches []derive.Touch, told map[any]bool) error {
-	copied := e.copied()
-	for first := 0; first < len(touches); {
-		b := &e.blocks[touches[first].Block]
-		var keys []market.BalanceKey
-		last := first
-		for ; last < len(touches) && touches[last].Block == touches[first].Block; last++ {
-			t := &touches[last]
-			for _, token := range t.Tokens {
-				k := market.PositionKey{Wallet: t.Wallet, Token: token}
-				if !told[k] && copied(k) {
-					told[k] = true
-					keys = append(keys, market.BalanceKey{Token: token, Account: t.Wallet})
-				}
+// held asks what wallets had before the first blocks that touch what was copied for them, but for those that are told.
+func (e *enrichment) held(ctx context.Context, touches []derive.Touch, told map[market.PositionKey]bool) error {
+	keys := make([][]market.BalanceKey, len(e.blocks))
+	for i := range touches {
+		t := &touches[i]
+		for _, token := range t.Tokens {
+			if k := (market.PositionKey{Wallet: t.Wallet, Token: token}); !told[k] && e.isCopied(k) {
+				told[k] = true
+				keys[t.Block] = append(keys[t.Block], market.BalanceKey{Token: token, Account: t.Wallet})
 			}
 		}
-		first = last
-		if len(keys) == 0 {
+	}
+	for i, list := range keys {
+		if len(list) == 0 {
 			continue
 		}
-		had, err := e.balances(ctx, b, keys)
+		b := &e.blocks[i]
+		had, err := e.balances(ctx, b, list)
 		if err != nil {
 			return err
 		}
-		for _, k := range keys {
-			amount, known := had[k]
-			e.add(b, market.HeldFact{Wallet: k.Account, Token: k.Token, Known: known, Amount: amount})
+		for _, k := range list {
+			f := market.HeldFact{PositionKey: market.PositionKey{Wallet: k.Account, Token: k.Token}}
+			f.Amount, f.Known = had[k]
+			e.add(b, f)
 		}
 	}
 	return nil
 }
 
-// balances are what wallets had of tokens before a block, as far as that is told.
+// balances are what wallets had of tokens before a block, as far as that is told. An answer that may take some of a basis counts when a second endpoint gives it,
+// too.
 func (e *enrichment) balances(ctx context.Context, b *market.Block, keys []market.BalanceKey) (map[market.BalanceKey]market.Amount, error) {
 	if e.GivesUp(budget.Members) {
 		return nil, nil //nolint:nilnil // nothing is told

@@ -128,5 +128,6 @@ func gasOfReceipt(raw json.RawMessage, q *chain.GasQuestion) (gas chain.Gas) {
 
 // hexAmount reads "0x…".
 func hexAmount(s string) (v market.Amount, ok bool) {
-	return v, v.SetFromHex(s) == nil
+	err := v.SetFromHex(s)
+	return v, err == nil
 }

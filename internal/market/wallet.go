@@ -20,18 +20,25 @@ func (WatchFact) isFact() {}
 // HeldFact is what balanceOf answered of a watched wallet for the state before the block, so that what was copied of its trades has no more of a basis than
 // the wallet has of the token. Known is false where no node told it.
 type HeldFact struct {
-	Wallet, Token Address
-	Known         bool
-	Amount        Amount
+	PositionKey
+
+	Known  bool
+	Amount Amount
 }
 
 // GasFact is what a watched wallet paid for a transaction of the block, in raw units of the chain's own coin. Known is false where no node told it, or where
 // another account sent the transaction.
 type GasFact struct {
-	Wallet Address
-	Tx     TxID
+	GasKey
+
 	Known  bool
 	Amount Amount
+}
+
+// GasKey names what a wallet paid for a transaction.
+type GasKey struct {
+	Wallet Address
+	Tx     TxID
 }
 
 func (HeldFact) isFact() {}
@@ -108,7 +115,8 @@ type Entry struct {
 	Proceeds, Cost USD
 	// Fee is the trade's part of the platform's fee, as the chain shows it.
 	Fee USD
-	// GasNanoUSD is the trade's part of what the wallet paid for the transaction in 1e-9 USD, if HasGas: the first trade has all of it.
+	// GasNanoUSD is the trade's part of what the wallet paid for the transaction in 1e-9 USD, if HasGas: the first trade has all of it. Of a trade that
+	// isn't eligible, or is below the chain's least trade, it is taken for 0 where it isn't known.
 	GasNanoUSD int64
 	HasGas     bool
 	// MovedOut is the cost of what went to strangers: by this entry, or unseen before this trade.

@@ -294,7 +294,7 @@ func readFact(kind string, body []byte) (market.Fact, error) {
 		return market.WatchFact{WatchedWallet: market.WatchedWallet{Wallet: b.Wallet.Address, Member: b.Member, Change: b.Change, Since: b.Since}}, err
 	case heldKind:
 		b, err := model.ReadBody[heldBody](body)
-		f := market.HeldFact{Wallet: b.Wallet.Address, Token: b.Token.Address}
+		f := market.HeldFact{PositionKey: market.PositionKey{Wallet: b.Wallet.Address, Token: b.Token.Address}}
 		if b.Amount != nil {
 			f.Known, f.Amount = true, b.Amount.Amount
 		}
@@ -311,7 +311,7 @@ func readGas(body []byte) (market.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := market.GasFact{Wallet: b.Wallet.Address}
+	f := market.GasFact{GasKey: market.GasKey{Wallet: b.Wallet.Address}}
 	if f.Tx, err = market.ParseTx(b.Tx); err != nil {
 		return nil, fmt.Errorf("database: facts: %w", err)
 	}

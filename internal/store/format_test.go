@@ -284,10 +284,10 @@ func everyFact() []market.Fact {
 		market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(1)}, Known: true, Quote: market.Native},
 		market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(1)}, Reason: "no record"},
 		market.WatchFact{WatchedWallet: market.WatchedWallet{Wallet: address(6), Member: 7, Change: 8, Since: 9}},
-		market.HeldFact{Wallet: address(6), Token: address(1), Known: true, Amount: huge(2)},
-		market.HeldFact{Wallet: address(6), Token: address(1)},
-		market.GasFact{Wallet: address(6), Tx: market.EVMTx(hash(3)), Known: true, Amount: amount(0)},
-		market.GasFact{Wallet: address(6), Tx: market.EVMTx(hash(3))},
+		market.HeldFact{PositionKey: market.PositionKey{Wallet: address(6), Token: address(1)}, Known: true, Amount: huge(2)},
+		market.HeldFact{PositionKey: market.PositionKey{Wallet: address(6), Token: address(1)}},
+		market.GasFact{GasKey: market.GasKey{Wallet: address(6), Tx: market.EVMTx(hash(3))}, Known: true, Amount: amount(0)},
+		market.GasFact{GasKey: market.GasKey{Wallet: address(6), Tx: market.EVMTx(hash(3))}},
 	}
 }
 

@@ -59,10 +59,10 @@ func TestForgottenWallets(t *testing.T) {
 			for _, wallet := range []market.Address{gone, stays} {
 				for _, f := range []market.Fact{
 					market.WatchFact{WatchedWallet: market.WatchedWallet{Wallet: wallet, Member: 1}},
-					market.HeldFact{Wallet: wallet, Token: address(1), Known: true, Amount: amount(1)},
-					market.HeldFact{Wallet: wallet, Token: address(2)},
-					market.GasFact{Wallet: wallet, Tx: market.EVMTx(hash(1)), Known: true, Amount: amount(1)},
-					market.GasFact{Wallet: wallet, Tx: market.EVMTx(hash(2))},
+					market.HeldFact{PositionKey: market.PositionKey{Wallet: wallet, Token: address(1)}, Known: true, Amount: amount(1)},
+					market.HeldFact{PositionKey: market.PositionKey{Wallet: wallet, Token: address(2)}},
+					market.GasFact{GasKey: market.GasKey{Wallet: wallet, Tx: market.EVMTx(hash(1))}, Known: true, Amount: amount(1)},
+					market.GasFact{GasKey: market.GasKey{Wallet: wallet, Tx: market.EVMTx(hash(2))}},
 				} {
 					c.Facts = append(c.Facts, store.StoredFact{Block: 1, Hash: hash(1), Fact: f})
 					kept[f] = wallet == stays

@@ -37,3 +37,34 @@ func TestTokensKnowTheirGraduation(t *testing.T) {
 		}
 	}
 }
+
+// TestTokensWithin: what was read is the answer up to the age with which the caller is content, and no longer.
+func TestTokensWithin(t *testing.T) {
+	t.Parallel()
+	w := readtest.New(t)
+	mint := markettest.Address("0xa000000000000000000000000000000000000001")
+	now := time.Unix(w.Now, 0)
+	r := NewReader(w.Store, func() time.Time { return now }, func() bool { return false })
+	launch := readtest.Launch{Name: "Otter", Symbol: "OTR", Venue: "four-meme", State: market.LaunchOnCurve, Locked: 5, CreatedAt: w.Now}
+	commit := func() { w.Commit("base", func(ch *market.Changes) { w.Set(ch, "base", mint, 2, launch) }) }
+	isGraduated := func(age time.Duration) bool {
+		t.Helper()
+		found, err := r.TokensWithin(t.Context(), []market.Address{mint}, age)
+		if err != nil || len(found[mint]) != 1 {
+			t.Fatal(found, err)
+		}
+		return found[mint][0].GraduatedAt > 0
+	}
+	commit()
+	if isGraduated(time.Second) {
+		t.Error("it has graduated before it did")
+	}
+	launch.State = market.LaunchGraduated
+	commit()
+	if now = now.Add(time.Second - 1); isGraduated(time.Second) {
+		t.Error("it was read again below the age")
+	}
+	if now = now.Add(1); !isGraduated(time.Second) {
+		t.Error("it wasn't read again at the age")
+	}
+}

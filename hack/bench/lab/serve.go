@@ -35,7 +35,7 @@ func Serve(others map[string]func() *catalog.Catalog) Command {
 				began := Now()
 				p := apiServer(db, declared(), func() time.Time { return time.Unix(at, 0).Add(Now().Sub(began)) })
 				p.Renderer, p.Ready = renderer, ready
-				apiserver.BoundHeap()
+				apiserver.CollectSooner()
 				return p.Run(ctx)
 			})
 		},
