@@ -1,7 +1,9 @@
 package anvil_test
 
 import (
+	"math/big"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,6 +28,38 @@ func TestPortInUse(t *testing.T) {
 	}
 	if _, err := anvil.StartNode(t.Context(), anvil.NodeOptions{Port: port}); err == nil || !strings.Contains(err.Error(), "is not free") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A world is a pure function of its seed only if what is sent is mined in the order of its sending.
+func TestTransactionsAreMinedAsTheyWereSent(t *testing.T) {
+	t.Parallel()
+	node, err := anvil.StartNode(t.Context(), anvil.NodeOptions{ChainID: 8453})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = node.Close() })
+	var accounts []string
+	if err := node.Call(t.Context(), &accounts, "eth_accounts"); err != nil {
+		t.Fatal(err)
+	}
+	list := make([]anvil.Transaction, 300) // in one batch they came out in another order each time
+	for i := range list {
+		list[i] = anvil.Transaction{From: accounts[i*7%len(accounts)], To: accounts[0], Value: big.NewInt(int64(i))}
+	}
+	sent, err := node.Send(t.Context(), list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := node.MineNext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var block struct{ Transactions []string }
+	if err := node.Call(t.Context(), &block, "eth_getBlockByNumber", "latest", false); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(block.Transactions, sent) {
+		t.Errorf("sent %v\nmined %v", sent, block.Transactions)
 	}
 }
 

@@ -18,14 +18,14 @@ type Transaction struct {
 // defaultGas covers every swap here; stating a limit saves the node an estimation per transaction.
 const defaultGas = 1_500_000
 
-// Send submits transactions in order, without mining, and returns their hashes.
+// Send submits transactions in order, without mining, and returns their hashes. Each goes in a request of its own: anvil works on those of a batch at once, and
+// they may enter its pool in another order.
 func (n *Node) Send(ctx context.Context, transactions []Transaction) ([]string, error) {
 	nonces, err := n.Nonces(ctx, transactions)
 	if err != nil {
 		return nil, err
 	}
 	hashes := make([]string, len(transactions))
-	requests := make([]Request, len(transactions))
 	for i, tx := range transactions {
 		gas := tx.Gas
 		if gas == 0 {
@@ -42,12 +42,11 @@ func (n *Node) Send(ctx context.Context, transactions []Transaction) ([]string, 
 			call["value"] = "0x" + tx.Value.Text(16)
 		}
 		nonces[tx.From]++
-		requests[i] = Request{Method: "eth_sendTransaction", Params: []any{call}, Result: &hashes[i]}
+		if err := n.Call(ctx, &hashes[i], "eth_sendTransaction", call); err != nil {
+			return nil, err
+		}
 	}
-	if err := n.Batch(ctx, requests); err != nil {
-		return nil, err
-	}
-	return hashes, FirstError(requests)
+	return hashes, nil
 }
 
 // Nonces asks each time, because a reorg takes transactions back.
