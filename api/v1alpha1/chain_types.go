@@ -20,6 +20,7 @@ const (
 	DefaultOrder            int32   = 1000
 	DefaultMaxLag                   = 2 * time.Minute
 	DefaultPlatformFeeBps   int32   = 80
+	DefaultPastDays         int64   = 90
 )
 
 // Chain declares one chain: what it is called, where its nodes are, which of its assets and exchanges are believed, and
@@ -496,6 +497,14 @@ type Tracking struct {
 	//
 	// +optional
 	HolderCaps HolderCaps `json:"holderCaps,omitzero"`
+	// PastDays is how many days before a wallet counts for its member its trades and transfers are read, as far as they are before the chain's first
+	// indexed block: 90 where it isn't written. They give what the wallet sells a basis, and count for nobody. 0 reads nothing of before that block.
+	// Trades that the index has itself are known whatever is written here.
+	//
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3650
+	// +optional
+	PastDays *int64 `json:"pastDays,omitempty"`
 }
 
 // HolderCaps bound what is read of one token's past.

@@ -422,6 +422,26 @@ func (s *story) watch(b *market.Block) {
 	}})
 }
 
+// past tells what a wallet did before the chain's first block here.
+func (s *story) past(b *market.Block) {
+	if len(b.Txs) == 0 || rapid.IntRange(0, 3).Draw(s.t, "a past is read") > 0 {
+		return
+	}
+	f := market.PastFact{Wallet: rapid.SampledFrom([]market.Address{alice, bob, carol}).Draw(s.t, "past of"), Before: 50}
+	for i := range rapid.IntRange(0, 4).Draw(s.t, "past entries") {
+		e := market.Entry{
+			Wallet: f.Wallet, Block: uint64(10 + i/2), Seq: uint32(i % 2), Time: genesis.Time - 1000 + int64(i/2), Tx: market.EVMTx([32]byte{3, byte(i / 2)}),
+			Token: rapid.SampledFrom([]market.Address{dog, cat}).Draw(s.t, "past token"), Amount: s.amount("past amount"),
+			Kind: rapid.SampledFrom([]market.EntryKind{market.Bought, market.Bought, market.Sold, market.CameIn, market.WentOut}).Draw(s.t, "past kind"),
+		}
+		if e.Kind == market.Bought || e.Kind == market.Sold {
+			e.NanoUSD, e.HasUSD = rapid.Int64Range(0, 1e12).Draw(s.t, "past value"), rapid.IntRange(0, 3).Draw(s.t, "past valued") > 0
+		}
+		f.Entries = append(f.Entries, e)
+	}
+	b.Facts = append(b.Facts, f)
+}
+
 // write draws the whole chain, quiet blocks included.
 func (s *story) write() {
 	steps := []int64{0, 1, 12, 12, 12, 45, 61, 3600, 40_000, 90_000, 200_000}
@@ -447,6 +467,7 @@ func (s *story) write() {
 		}
 		s.endFacts(&b)
 		s.watch(&b)
+		s.past(&b)
 		s.chain.blocks[len(s.chain.blocks)-1] = b
 	}
 }

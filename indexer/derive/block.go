@@ -87,6 +87,8 @@ func (r *run) fact(f market.Fact) {
 		r.positions.watch(f)
 	case market.HeldFact:
 		r.positions.held(f)
+	case market.PastFact:
+		r.positions.takePast(f)
 	case market.GasFact:
 		if f.Known {
 			r.positions.gas[f.GasKey] = f.Amount

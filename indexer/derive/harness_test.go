@@ -35,6 +35,8 @@ type database struct {
 	hours     map[market.HourKey]market.WalletHour
 	entries   []market.Entry
 	fees      []market.Fee
+	// firstTrade is the first block whose trades are there to be copied.
+	firstTrade uint64
 	// stream is what the blocks that stand have brought.
 	stream []market.StreamItem
 }
@@ -127,9 +129,31 @@ func (d *database) loadWallets(w market.Wanted, out *market.Rows) {
 	}
 	for _, a := range w.TradesOf {
 		for _, t := range slices.Backward(d.trades) { // in no order
-			if t.Trader == a {
+			if t.Trader == a && t.Block >= d.firstTrade {
 				out.Past[a] = append(out.Past[a], t)
 			}
+		}
+	}
+	wallets, hours := map[market.Address]bool{}, map[market.HourKey]bool{}
+	for _, k := range w.Hours {
+		hours[k] = true
+	}
+	for _, a := range w.BooksOf {
+		wallets[a] = true
+	}
+	for k, v := range d.positions {
+		if wallets[k.Wallet] {
+			out.Positions[k] = v
+		}
+	}
+	for k, v := range d.hours {
+		if wallets[k.Wallet] && !hours[k] {
+			out.Hours = append(out.Hours, v)
+		}
+	}
+	for i := range d.entries {
+		if wallets[d.entries[i].Wallet] {
+			out.Entries = append(out.Entries, d.entries[i])
 		}
 	}
 }
@@ -187,7 +211,8 @@ func (d *database) commit(t fataler, c *market.Changes) {
 	write(t, "watched wallet", d.watched, c.Watched, false)
 	write(t, "position", d.positions, c.Positions, false)
 	write(t, "hour", d.hours, c.Hours, false)
-	d.entries, d.fees = append(d.entries, c.Entries...), append(d.fees, c.Fees...)
+	d.writeEntries(t, c, false)
+	d.fees = append(d.fees, c.Fees...)
 	d.stream = append(d.stream, c.Stream...)
 	d.trades, d.queued = append(d.trades, c.Trades...), append(d.queued, c.Queued...)
 }
@@ -207,10 +232,37 @@ func (d *database) undo(t fataler, c *market.Changes) {
 	write(t, "watched wallet", d.watched, c.Watched, true)
 	write(t, "position", d.positions, c.Positions, true)
 	write(t, "hour", d.hours, c.Hours, true)
-	d.entries, d.fees = d.entries[:len(d.entries)-len(c.Entries)], d.fees[:len(d.fees)-len(c.Fees)]
+	d.writeEntries(t, c, true)
+	d.fees = d.fees[:len(d.fees)-len(c.Fees)]
 	d.stream = d.stream[:len(d.stream)-len(c.Stream)]
 	d.trades = d.trades[:len(d.trades)-len(c.Trades)]
 	d.queued = d.queued[:len(d.queued)-len(c.Queued)]
+}
+
+// writeEntries keeps the entries in the order of the chain. Those that are reworked go or change before others are added: one may have the key of another.
+func (d *database) writeEntries(t fataler, c *market.Changes, backwards bool) {
+	t.Helper()
+	if len(c.Entries)+len(c.Reworked) == 0 {
+		return
+	}
+	rows := make(map[market.EntryKey]market.Entry, len(d.entries))
+	for i := range d.entries {
+		rows[d.entries[i].Key()] = d.entries[i]
+	}
+	added := make([]market.Change[market.EntryKey, market.Entry], len(c.Entries))
+	for i := range c.Entries {
+		added[i] = market.Change[market.EntryKey, market.Entry]{Key: c.Entries[i].Key(), After: &c.Entries[i]}
+	}
+	if backwards {
+		write(t, "entry", rows, added, true)
+		write(t, "reworked entry", rows, c.Reworked, true)
+	} else {
+		write(t, "reworked entry", rows, c.Reworked, false)
+		write(t, "entry", rows, added, false)
+	}
+	d.entries = slices.SortedFunc(maps.Values(rows), func(a, b market.Entry) int {
+		return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(a.Seq, b.Seq), a.Wallet.Compare(b.Wallet))
+	})
 }
 
 func write[K comparable, V any](t fataler, table string, rows map[K]V, changes []market.Change[K, V], backwards bool) {

@@ -128,7 +128,7 @@ func (k *keys) wanted() market.Wanted {
 		ExpireFrom: 1, ExpireTo: 0,
 		Tokens: k.tokens.list, PoolsOf: k.bases.list, PairsOf: k.pairs.list, Pools: k.pools.list, Candles: k.candles.list, Balances: k.balances.list,
 		Launches: k.launches.list, Curves: k.curves.list,
-		Positions: k.wallets.positions.list, Hours: k.wallets.hours.list, TradesOf: k.wallets.past,
+		Positions: k.wallets.positions.list, Hours: k.wallets.hours.list, TradesOf: k.wallets.past, BooksOf: k.wallets.books,
 	}
 }
 

@@ -46,9 +46,12 @@ func (s *State) isWatched(wallet market.Address) bool { return s.watched.get(wal
 
 // watch takes up a wallet, or gives one that is watched to its new member. What was traded before is copied: it gives a basis, and counts for nobody.
 func (ps *positions) watch(f market.WatchFact) {
-	isNew := !ps.s.isWatched(f.Wallet)
+	before := ps.s.watched.get(f.Wallet)
+	if before != nil { // what is kept of it stays
+		f.PastIn = before.PastIn
+	}
 	*ps.s.watched.edit(f.Wallet) = f.WatchedWallet
-	if !isNew {
+	if before != nil {
 		return
 	}
 	past := slices.Clone(ps.s.past[f.Wallet])
@@ -433,12 +436,15 @@ func (s *sales) add(hour market.HourKey, token market.Address, at int64, gain ma
 // conclude counts the sales in their hours.
 func (s *sales) conclude(ps *positions) {
 	for i := range s.list {
-		one := &s.list[i]
-		h := ps.s.hours.edit(one.hour)
-		pnl.Conclude(&h.Profit, one.gain)
-		if best := (market.BestSale{Token: one.token, At: one.at, Gain: one.gain}); best.Better(&h.Best) {
-			h.Best = best
-		}
+		s.list[i].conclude(ps.s.hours.edit(s.list[i].hour))
+	}
+}
+
+// conclude counts the sale in its hour.
+func (s *sale) conclude(h *market.WalletHour) {
+	pnl.Conclude(&h.Profit, s.gain)
+	if best := (market.BestSale{Token: s.token, At: s.at, Gain: s.gain}); best.Better(&h.Best) {
+		h.Best = best
 	}
 }
 

@@ -52,8 +52,10 @@ type State struct {
 	past    map[market.Address][]market.Trade
 	touches []Touch
 	entries []market.Entry
-	fees    []market.Fee
-	stream  []market.StreamItem
+	// booked are all entries, as the database has them, of the members whose wallets' past the batch takes in.
+	booked *table[market.EntryKey, market.Entry]
+	fees   []market.Fee
+	stream []market.StreamItem
 }
 
 // NewState starts from what is committed.
@@ -74,6 +76,7 @@ func NewState(b market.Beginning) *State {
 		positions: newTable[market.PositionKey](same[market.Position]),
 		hours:     newTable[market.HourKey](same[market.WalletHour]),
 		past:      make(map[market.Address][]market.Trade),
+		booked:    newTable[market.EntryKey](same[market.Entry]),
 	}
 	s.begin(b)
 	return s
@@ -188,7 +191,7 @@ func (s *State) Flush(limit int) market.Changes {
 		Tokens: s.tokens.flush(), Pools: s.pools.flush(), Ticks: s.ticks.flush(), Candles: s.candles.flush(),
 		Balances: s.balances.flush(), Quotes: s.quotes.flush(), Launches: s.launches.flush(), Trades: s.trades, Queued: s.queued,
 		Jobs: s.jobs.flush(), Watched: s.watched.flush(), Positions: s.positions.flush(), Hours: s.hours.flush(), Entries: s.entries,
-		Fees: s.fees, Stream: s.stream,
+		Reworked: s.booked.flush(), Fees: s.fees, Stream: s.stream,
 	}
 	for i := range c.Jobs {
 		if c.Jobs[i].After.Step == market.MergeEnded {
@@ -199,6 +202,7 @@ func (s *State) Flush(limit int) market.Changes {
 	_ = s.curves.flush() // the rows of launches tell it
 	s.trades, s.queued, s.entries, s.fees, s.stream = nil, nil, nil, nil, nil
 	clear(s.past)
+	s.booked = newTable[market.EntryKey](same[market.Entry])
 	clear(s.minutes)
 	clear(s.pairs)
 	s.tokens.trim(limit, nil)
@@ -306,5 +310,8 @@ func (s *State) putWallets(w market.Wanted, rows *market.Rows) {
 	}
 	for _, wallet := range w.TradesOf {
 		s.past[wallet] = rows.Past[wallet]
+	}
+	for i := range rows.Entries {
+		s.booked.put(rows.Entries[i].Key(), &rows.Entries[i])
 	}
 }

@@ -15,6 +15,7 @@ type wallets struct {
 	positions *set[market.PositionKey]
 	hours     *set[market.HourKey]
 	past      []market.Address
+	books     []market.Address
 	touches   []Touch
 }
 
@@ -58,6 +59,7 @@ func newWallets(m *Machine, s *State, blocks []market.Block) wallets {
 	if len(s.watched.rows)+len(w.begun) == 0 {
 		return w
 	}
+	w.wantBooks(s, blocks)
 	for i := range blocks {
 		for j := range blocks[i].Txs {
 			for _, l := range blocks[i].Txs[j].Logs {
@@ -68,6 +70,36 @@ func newWallets(m *Machine, s *State, blocks []market.Block) wallets {
 		}
 	}
 	return w
+}
+
+// wantBooks wants all that is kept of the members of whose wallets the blocks' facts tell the past.
+func (w *wallets) wantBooks(s *State, blocks []market.Block) {
+	if len(s.booked.rows) > 0 {
+		return // they are loaded
+	}
+	members := map[int64]bool{}
+	for i := range blocks {
+		for _, f := range blocks[i].Facts {
+			f, ok := f.(market.PastFact)
+			if !ok {
+				continue
+			}
+			for _, member := range w.begun[f.Wallet] {
+				members[member] = true
+			}
+			if now := s.watched.get(f.Wallet); now != nil {
+				members[now.Member] = true
+			}
+		}
+	}
+	for member := range members {
+		w.books = append(w.books, s.WatchedOf(member)...)
+	}
+	for wallet, list := range w.begun {
+		if slices.ContainsFunc(list, func(member int64) bool { return members[member] }) && !slices.Contains(w.books, wallet) {
+			w.books = append(w.books, wallet)
+		}
+	}
 }
 
 // entries wants the positions and hours that a transaction of the i-th block may change: of each watched wallet that it moves a token of, in that token and in

@@ -48,7 +48,9 @@ type Changes struct {
 	Positions []Change[PositionKey, Position]
 	Hours     []Change[HourKey, WalletHour]
 	Entries   []Entry
-	Fees      []Fee
+	// Reworked are earlier entries, of which what they realised has changed, or in whose place others have come.
+	Reworked []Change[EntryKey, Entry]
+	Fees     []Fee
 	// Stream is what the blocks add to the stream, in their order. No reorg undoes it: what it takes back is told as well.
 	Stream []StreamItem
 }
@@ -84,6 +86,7 @@ type Wanted struct {
 	Positions []PositionKey
 	Hours     []HourKey
 	TradesOf  []Address // all trades of these wallets; of one that has more than are copied, one more than that
+	BooksOf   []Address // all entries, positions and hours of these wallets; of more entries than MostReworked, one more than that
 	// Expire is the range of 1-minute candles (bucket opens, both inclusive) that leave the 24 h window; empty when
 	// ExpireFrom > ExpireTo.
 	ExpireFrom, ExpireTo int64
@@ -110,6 +113,7 @@ type Rows struct {
 	Positions map[PositionKey]Position
 	Hours     []WalletHour
 	Past      map[Address][]Trade // of TradesOf, in no order
+	Entries   []Entry             // of BooksOf, in no order
 }
 
 // Beginning is what derivation starts with; everything else is loaded as it is needed.

@@ -9,6 +9,8 @@ type WatchedWallet struct {
 	Member, Change int64
 	// Since is from when on sales count for the member; unix seconds.
 	Since int64
+	// PastIn is the block whose commit took in what the wallet did before the index began; 0 while none has.
+	PastIn uint64
 }
 
 // WatchFact says that a wallet is a member's, for the state before the block. No node told it: the registry did, and the index keeps it, so that
@@ -43,9 +45,23 @@ type GasKey struct {
 
 func (HeldFact) isFact() {}
 func (GasFact) isFact()  {}
+func (PastFact) isFact() {}
+
+// PastFact is what a watched wallet did before the index began, as nodes told it. It is for the state before the block.
+type PastFact struct {
+	Wallet Address
+	// Before is the first block of which it says nothing.
+	Before uint64
+	// Entries are those of the blocks before, in the order of the chain, without what they realised. None of them counts.
+	Entries []Entry
+}
 
 // CopiedTrades is how many trades of a wallet from before it was watched are copied to its entries; of a wallet with more, none are.
 const CopiedTrades = 10_000
+
+// MostReworked is how many entries the wallets of a member may have on a chain for what they did before the index began to be taken in: all of them are
+// worked out again in one commit.
+const MostReworked = 50_000
 
 // PositionKey names what one wallet has of one token.
 type PositionKey struct{ Wallet, Token Address }
@@ -129,6 +145,9 @@ type EntryKey struct {
 	Block  uint64
 	Seq    uint32
 }
+
+// Key names the entry.
+func (e *Entry) Key() EntryKey { return EntryKey{e.Wallet, e.Block, e.Seq} }
 
 // Fee is what the chain shows of a watched wallet's payment to a recipient of the platform's fee.
 type Fee struct {
@@ -220,4 +239,20 @@ type HourSums struct {
 	// Volume is of every valued purchase and sale, and Trades counts those.
 	Volume USD
 	Trades int
+}
+
+// PastJob is how far the reading of what a wallet did before the index began has come.
+type PastJob struct {
+	Wallet Address
+	// Change is the registry's, by which the wallet is watched.
+	Change int64
+	// Since is the unix second from which on anything of the wallet is wanted.
+	Since int64
+	// Next is the first block that wasn't looked through yet, and Before the first one that isn't to be: the index's own.
+	Next, Before uint64
+	// Found are the blocks that touch the wallet, in order, Alone of which one endpoint of several named alone.
+	Found []uint64
+	Alone int
+	// Fact is what came of it; nil while all of it isn't read.
+	Fact *PastFact
 }

@@ -54,6 +54,9 @@ const watchKind = "watch"
 // heldKind and gasKind are the kinds of the facts that say what a member's wallet had, and what it paid for a transaction. Their refs begin with the wallet.
 const heldKind, gasKind = "held", "gas"
 
+// pastKind is the kind of the facts that say what a member's wallet did before the index began.
+const pastKind = "past"
+
 // factVersion is the version of the bodies that are written.
 const factVersion = 1
 
@@ -139,6 +142,30 @@ type gasBody struct {
 	Amount *model.DecimalAmount `json:"amount"`
 }
 
+type pastBody struct {
+	Version int               `json:"v"`
+	Wallet  model.AddressText `json:"wallet"`
+	Before  uint64            `json:"before"`
+	Entries []pastEntryBody   `json:"entries"`
+}
+
+type pastEntryBody struct {
+	Block uint64            `json:"block"`
+	Seq   uint32            `json:"seq"`
+	Time  int64             `json:"time"`
+	Tx    string            `json:"tx"`
+	Token model.AddressText `json:"token"`
+	Kind  string            `json:"kind"`
+	// Pool and LogIndex are a trade's.
+	Pool     *model.AddressText  `json:"pool,omitempty"`
+	LogIndex uint64              `json:"log_index,omitempty"`
+	Amount   model.DecimalAmount `json:"amount"`
+	// NanoUSD is null where the value isn't known.
+	NanoUSD *int64 `json:"nano_usd,omitempty"`
+	// FeeNanoUSD is the trade's part of the platform's fee.
+	FeeNanoUSD int64 `json:"fee_nano_usd,omitempty"`
+}
+
 type curveBody struct {
 	Version int               `json:"v"`
 	Curve   model.AddressText `json:"curve"`
@@ -216,6 +243,8 @@ func factToBody(fact market.Fact) (kind string, ref []byte, body any, err error)
 			b.Amount = &model.DecimalAmount{Amount: f.Amount}
 		}
 		return gasKind, f.Tx.AppendTo(f.Wallet.Bytes()), b, nil
+	case market.PastFact:
+		return pastKind, f.Wallet.Bytes(), bodyOfPast(&f), nil
 	default:
 		return "", nil, nil, fmt.Errorf("database: facts: a %T has no row", fact)
 	}
@@ -301,6 +330,8 @@ func readFact(kind string, body []byte) (market.Fact, error) {
 		return f, err
 	case gasKind:
 		return readGas(body)
+	case pastKind:
+		return readPast(body)
 	default:
 		return nil, fmt.Errorf("database: facts: unknown kind %q", kind)
 	}

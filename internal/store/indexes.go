@@ -215,6 +215,7 @@ var indexed = []struct{ table, key string }{
 	{"wallet_hours", "open_at, wallet, member"},
 	{"wallet_entries", "wallet, block, seq"},
 	{"wallet_fees", "wallet, block, log_index"},
+	{"wallet_pasts", "wallet"},
 	{"token_metadata", "mint"},
 	{"trust_reports", "mint"},
 	{"endpoint_records", "endpoint"},

@@ -153,6 +153,23 @@ func (s Inspect) Entries(ctx context.Context, chain string) ([]market.Entry, err
 	return model.To(rows, (*model.Entry).Value)
 }
 
+// Positions are those of a chain's watched wallets.
+func (s Inspect) Positions(ctx context.Context, chain string) (map[market.PositionKey]market.Position, error) {
+	var rows []model.Position
+	if err := s.db.Read.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("database: read positions: %w", err)
+	}
+	out := make(map[market.PositionKey]market.Position, len(rows))
+	for i := range rows {
+		k, p, err := rows[i].Value()
+		if err != nil {
+			return nil, err
+		}
+		out[k] = p
+	}
+	return out, nil
+}
+
 // Fees lists what a chain's watched wallets paid of the platform's fee, in the order of the chain.
 func (s Inspect) Fees(ctx context.Context, chain string) ([]market.Fee, error) {
 	var rows []model.Fee

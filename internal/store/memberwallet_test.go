@@ -68,6 +68,9 @@ func TestForgottenWallets(t *testing.T) {
 					kept[f] = wallet == stays
 				}
 			}
+			for _, wallet := range []market.Address{gone, stays} {
+				c.Facts = append(c.Facts, store.StoredFact{Block: 1, Hash: hash(1), Fact: market.PastFact{Wallet: wallet, Before: 1}})
+			}
 			balance := market.BalanceFact{Token: gone, Account: gone} // of a token that has the same address
 			c.Facts, kept[balance] = append(c.Facts, store.StoredFact{Block: 1, Hash: hash(1), Fact: balance}), true
 			if err := s.Commit(t.Context(), l, c); err != nil {
@@ -80,7 +83,14 @@ func TestForgottenWallets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			pasts := 0
 			for _, f := range facts {
+				if p, ok := f.Fact.(market.PastFact); ok {
+					if pasts++; p.Wallet != stays {
+						t.Errorf("%+v is kept", p)
+					}
+					continue
+				}
 				if !kept[f.Fact] {
 					t.Errorf("%+v is kept", f.Fact)
 				}
@@ -90,6 +100,9 @@ func TestForgottenWallets(t *testing.T) {
 				if stays {
 					t.Errorf("%+v is gone", f)
 				}
+			}
+			if pasts != 1 {
+				t.Errorf("%d pasts are kept", pasts)
 			}
 			rows := derivedRows(t, s)
 			for _, table := range []string{"watched_wallets", "wallet_entries", "wallet_fees", "wallet_positions", "wallet_hours"} {

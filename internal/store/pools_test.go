@@ -297,7 +297,7 @@ func dropMembers(t *testing.T, db *sql.DB) {
 	t.Helper()
 	for _, table := range []string{
 		"members", "member_wallets", "wallet_challenges", "kept_answers", "presence", "presence_minutes", "program_leases", "released_handles", "registry_secret",
-		"watched_wallets", "wallet_entries", "wallet_fees", "wallet_positions", "wallet_hours", "stream", "calls", "posts", "game_state", "game_days", "game_members", "season_places", "profit_buckets",
+		"watched_wallets", "wallet_entries", "wallet_fees", "wallet_pasts", "wallet_positions", "wallet_hours", "stream", "calls", "posts", "game_state", "game_days", "game_members", "season_places", "profit_buckets",
 	} {
 		must(t, db, "DROP TABLE "+table)
 	}

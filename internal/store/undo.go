@@ -105,7 +105,7 @@ var restorers = map[string]restorer{
 	tableOf[model.Watched]():  restoreWatched(func(r *model.Watched) []byte { return r.Wallet }, touchWatched),
 	tableOf[model.Position](): restoreWatched(func(r *model.Position) []byte { return r.Wallet }, touchPositions),
 	tableOf[model.Hour]():     restoreWatched(func(r *model.Hour) []byte { return r.Wallet }, touchHours),
-	tableOf[model.Entry]():    restore[model.Entry](nil, nil),
+	tableOf[model.Entry]():    restoreWatched[model.Entry](func(r *model.Entry) []byte { return r.Wallet }, nil),
 	tableOf[model.Fee]():      restore[model.Fee](nil, nil),
 }
 

@@ -38,6 +38,14 @@ func applyWallets(ctx context.Context, tx *database.Transaction, u *undoLog, cha
 	}); err != nil {
 		return err
 	}
+	if err := apply(ctx, tx, u, ch.Reworked, func(k market.EntryKey, v *market.Entry) model.Entry {
+		if v == nil {
+			v = &market.Entry{Wallet: k.Wallet, Block: k.Block, Seq: k.Seq}
+		}
+		return model.OfEntry(chain, v)
+	}); err != nil {
+		return err
+	}
 	entries := make([]model.Entry, 0, len(ch.Entries))
 	for i := range ch.Entries {
 		entries = append(entries, model.OfEntry(chain, &ch.Entries[i]))
@@ -86,6 +94,9 @@ func (s *rows) loadWallets(ctx context.Context, chain string, w market.Wanted, o
 		return err
 	}
 	if out.Hours, err = model.To(hours, (*model.Hour).Value); err != nil {
+		return err
+	}
+	if err := s.loadBooks(ctx, chain, w.BooksOf, out); err != nil {
 		return err
 	}
 	out.Past = make(map[market.Address][]market.Trade, len(w.TradesOf))
@@ -153,9 +164,10 @@ func touchHours(_ context.Context, _ *database.Transaction, rows []model.Hour, t
 	return c.Err
 }
 
-// watchFacts and forgetWatch go by the index facts_watch, which begins with the wallet. The chain is written so that it can't be looked up.
+// watchFacts and forgetWatch go by the index facts_watch, forgetPast by facts_past, which begin with the wallet. The chain is written so that it can't be looked up.
 const (
 	watchFacts  = "kind = '" + watchKind + "' AND ref > ? AND block > ? AND chain || '' = ?"
+	forgetPast  = "DELETE FROM facts WHERE kind = '" + pastKind + "' AND ref = ? AND chain || '' = ?"
 	forgetWatch = "DELETE FROM facts WHERE kind = '" + watchKind + "' AND ref = ? AND chain || '' = ?"
 )
 
@@ -206,11 +218,18 @@ func (s Wallets) Forget(ctx context.Context, l *Lease, wallet market.Address) (m
 		if more = err == nil && n == forgottenAtOnce; err != nil || more {
 			return err
 		}
-		if _, err := tx.NewRaw("DELETE FROM watched_wallets WHERE chain = ? AND wallet = ?", l.Chain, wallet.Bytes()).Exec(ctx); err != nil {
-			return fmt.Errorf("database: forget a wallet: %w", err)
-		}
-		if _, err := tx.NewRaw(forgetWatch, wallet.Bytes(), l.Chain).Exec(ctx); err != nil {
-			return fmt.Errorf("database: forget a wallet: %w", err)
+		for _, last := range []struct {
+			query string
+			args  []any
+		}{
+			{"DELETE FROM wallet_pasts WHERE chain = ? AND wallet = ?", []any{l.Chain, wallet.Bytes()}},
+			{forgetPast, []any{wallet.Bytes(), l.Chain}},
+			{"DELETE FROM watched_wallets WHERE chain = ? AND wallet = ?", []any{l.Chain, wallet.Bytes()}},
+			{forgetWatch, []any{wallet.Bytes(), l.Chain}},
+		} {
+			if _, err := tx.NewRaw(last.query, last.args...).Exec(ctx); err != nil {
+				return fmt.Errorf("database: forget a wallet: %w", err)
+			}
 		}
 		return nil
 	})

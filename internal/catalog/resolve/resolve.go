@@ -269,6 +269,7 @@ func resolveTracking(r *report, chain string, t v1alpha1.Tracking) chainconfig.T
 			Transfers: r.integer("spec.tracking.holderCaps.transfers", t.HolderCaps.Transfers, 1, 10_000_000_000, 0),
 			Days:      r.integer("spec.tracking.holderCaps.days", t.HolderCaps.Days, 1, 365, 0),
 		},
+		PastDays: r.integer("spec.tracking.pastDays", t.PastDays, 0, 3650, v1alpha1.DefaultPastDays),
 	}
 }
 

@@ -74,7 +74,7 @@ func TestChainGivesEveryField(t *testing.T) {
 		Start: chainconfig.Start{Block: 17},
 		Tracking: chainconfig.Tracking{
 			MinLiquidityUSD: 500.5, CountedLiquidityUSD: 7500, Holders: chainconfig.HoldersAll,
-			Caps: chainconfig.HolderCaps{Accounts: 100_000_000, Transfers: 10_000_000_000, Days: 365},
+			Caps: chainconfig.HolderCaps{Accounts: 100_000_000, Transfers: 10_000_000_000, Days: 365}, PastDays: 3650,
 		},
 		Retention: chainconfig.Retention{
 			Trades: chainconfig.Duration(720 * time.Hour), MinuteCandles: chainconfig.Duration(48 * time.Hour),
@@ -105,7 +105,7 @@ func TestChainFillsInDefaults(t *testing.T) {
 	if got.Start != (chainconfig.Start{Now: true}) {
 		t.Errorf("start %+v", got.Start)
 	}
-	if got.Tracking != (chainconfig.Tracking{MinLiquidityUSD: 1000, CountedLiquidityUSD: 5000, Holders: chainconfig.HoldersLaunches}) {
+	if got.Tracking != (chainconfig.Tracking{MinLiquidityUSD: 1000, CountedLiquidityUSD: 5000, Holders: chainconfig.HoldersLaunches, PastDays: 90}) {
 		t.Errorf("tracking %+v", got.Tracking)
 	}
 	if got.Retention != (chainconfig.Retention{}) {

@@ -17,17 +17,18 @@ type Watched struct {
 	Member int64
 	Change int64
 	Since  int64
+	PastIn int64 `image:"later"`
 }
 
 // OfWatched is the row of a watched wallet.
 func OfWatched(chain string, w *market.WatchedWallet) Watched {
-	return Watched{Chain: chain, Wallet: w.Wallet.Bytes(), Member: w.Member, Change: w.Change, Since: w.Since}
+	return Watched{Chain: chain, Wallet: w.Wallet.Bytes(), Member: w.Member, Change: w.Change, Since: w.Since, PastIn: int64(w.PastIn)}
 }
 
 // Value is a watched wallet as the row has it.
 func (r *Watched) Value() (market.WatchedWallet, error) {
 	c := Columns{Table: "watched_wallets"}
-	return market.WatchedWallet{Wallet: c.Address(r.Wallet), Member: r.Member, Change: r.Change, Since: r.Since}, c.Err
+	return market.WatchedWallet{Wallet: c.Address(r.Wallet), Member: r.Member, Change: r.Change, Since: r.Since, PastIn: uint64(r.PastIn)}, c.Err
 }
 
 // Entry is a row of wallet_entries.
@@ -100,15 +101,24 @@ func (r *Entry) Value() (market.Entry, error) {
 }
 
 func (c *Columns) entryKind(text string) market.EntryKind {
+	k, err := ParseEntryKind(text)
+	if err != nil && c.Err == nil {
+		c.Err = fmt.Errorf("database: a row of %s: %w", c.Table, err)
+	}
+	return k
+}
+
+// EntryKindText is how a kind of entry is written.
+func EntryKindText(k market.EntryKind) string { return entryKinds[k] }
+
+// ParseEntryKind reads what EntryKindText wrote.
+func ParseEntryKind(text string) (market.EntryKind, error) {
 	for k, t := range entryKinds {
 		if t == text {
-			return market.EntryKind(k)
+			return market.EntryKind(k), nil
 		}
 	}
-	if c.Err == nil {
-		c.Err = fmt.Errorf("database: a row of %s: the kind of entry %q", c.Table, text)
-	}
-	return 0
+	return 0, fmt.Errorf("the kind of entry %q", text)
 }
 
 // Fee is a row of wallet_fees.

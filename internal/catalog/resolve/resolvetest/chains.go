@@ -233,6 +233,10 @@ func Chains() []Refused {
 			server("spec.tracking.countedLiquidityUSD: Invalid value", "tracking.countedLiquidityUSD must be above 0 and at most 1000000000"),
 		edit("counted liquidity too high", `"7500"`, `"1000000001"`, "spec.tracking.countedLiquidityUSD: is 1000000001").
 			server("spec.tracking.countedLiquidityUSD: Invalid value", "tracking.countedLiquidityUSD must be above 0 and at most 1000000000"),
+		edit("a past of less than nothing", `pastDays: 3650`, `pastDays: -1`, "spec.tracking.pastDays: is -1", "allowed: 0 to 3650").
+			server("spec.tracking.pastDays in body should be greater than or equal to 0"),
+		edit("a past too long", `pastDays: 3650`, `pastDays: 3651`, "spec.tracking.pastDays: is 3651", "allowed: 0 to 3650").
+			server("spec.tracking.pastDays in body should be less than or equal to 3650"),
 		edit("unknown choice of holders", `holders: All`, `holders: None`, `spec.tracking.holders: "None" is not known`, "allowed: Launches, Declared, All").
 			server(`spec.tracking.holders: Unsupported value: "None": supported values: "Launches", "Declared", "All"`),
 		edit("trades kept too short", `trades: 720h`, `trades: 1h`, "spec.retention.trades: is 1h0m0s", "allowed: 24h and more").

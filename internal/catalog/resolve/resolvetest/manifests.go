@@ -50,7 +50,7 @@ spec:
       computeUnitsPerDay: 1000000
       computeUnits: {eth_call: 30, eth_getLogs: 75, eth_getBlockByNumber: 16, eth_getBlockReceipts: 0, other: 15}
   start: {block: 17}
-  tracking: {minLiquidityUSD: "500.5", countedLiquidityUSD: "7500", holders: All, holderCaps: {accounts: 100000000, transfers: 10000000000, days: 365}}
+  tracking: {minLiquidityUSD: "500.5", countedLiquidityUSD: "7500", holders: All, holderCaps: {accounts: 100000000, transfers: 10000000000, days: 365}, pastDays: 3650}
   retention: {trades: 720h, minuteCandles: 48h}
   reorgBlocks: 32
   finalityDepth: 600

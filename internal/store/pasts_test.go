@@ -1,0 +1,111 @@
+package store_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+// TestPastsOfWallets: a past is read in steps, is ready once it has its fact, until a block takes it in that is final, and belongs to the watch that it was begun for.
+func TestPastsOfWallets(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			l := lease(t, s)
+			c := commitOf(1, 3, map[string]*market.Changes{})
+			for i := range c.Changes.Watched {
+				w := c.Changes.Watched[i].After
+				w.Since, w.Change, w.PastIn = int64(100+i), int64(7+i), 0
+			}
+			if err := s.Commit(t.Context(), l, c); err != nil {
+				t.Fatal(err)
+			}
+			wantWithout := func(what string, before int64, want ...market.Address) {
+				t.Helper()
+				list, err := s.Wallets.WithoutPast(t.Context(), "base", before, 2)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []market.Address
+				for _, w := range list {
+					got = append(got, w.Wallet)
+				}
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("%s: without a past are %v, want %v", what, got, want)
+				}
+			}
+			ada, bob, carol := address(600), address(601), address(602)
+			wantWithout("before the first", 100)
+			wantWithout("at the second", 101, ada)
+			wantWithout("two at most", 1000, ada, bob)
+
+			jobs := []market.PastJob{
+				{Wallet: ada, Change: 7, Since: -5, Next: 3, Before: 9, Found: []uint64{1, 1 << 62}, Alone: 1},
+				{Wallet: bob, Change: 8, Since: 5, Next: 3, Before: 9},
+			}
+			if err := s.Wallets.SavePasts(t.Context(), l, jobs); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Wallets.PastJobs(t.Context(), "base"); err != nil || !reflect.DeepEqual(got, jobs) {
+				t.Errorf("%v: %+v, want %+v", err, got, jobs)
+			}
+			wantWithout("two are being read", 1000, carol)
+			if _, ok, err := s.Wallets.ReadyPast(t.Context(), "base"); ok || err != nil {
+				t.Errorf("ready before it is read: %v", err)
+			}
+
+			jobs[1].Next, jobs[1].Fact = 9, &market.PastFact{Wallet: bob, Before: 9, Entries: []market.Entry{{Wallet: bob, Block: 4, Tx: market.EVMTx(hash(3)), Token: address(1), Amount: amount(3)}}}
+			if err := s.Wallets.SavePasts(t.Context(), l, jobs[1:]); err != nil {
+				t.Fatal(err)
+			}
+			if got, ok, err := s.Wallets.ReadyPast(t.Context(), "base"); !ok || err != nil || !reflect.DeepEqual(&got, jobs[1].Fact) {
+				t.Errorf("%v, %v: %+v", ok, err, got)
+			}
+			if got, err := s.Wallets.PastJobs(t.Context(), "base"); err != nil || len(got) != 1 {
+				t.Errorf("%v: %+v", err, got)
+			}
+
+			next := commitOf(2, 0, map[string]*market.Changes{})
+			for i, w := range c.Changes.Watched[:2] { // bob's is taken in, and ada is another member's
+				after := *w.After
+				if after.PastIn = 2; i == 0 {
+					after.PastIn, after.Change = 0, 99
+				}
+				next.Changes.Watched = append(next.Changes.Watched, market.Change[market.Address, market.WatchedWallet]{Key: w.Key, Before: w.After, After: &after})
+			}
+			if err := s.Commit(t.Context(), l, next); err != nil {
+				t.Fatal(err)
+			}
+			if _, ok, err := s.Wallets.ReadyPast(t.Context(), "base"); ok || err != nil {
+				t.Errorf("ready when it is taken in: %v", err)
+			}
+			if err := s.Wallets.DropPasts(t.Context(), l, 1); err != nil {
+				t.Fatal(err)
+			}
+			wantWithout("of ada nothing is known as another member's", 1000, ada, carol)
+			if _, err := s.Rewind(t.Context(), l, 1); err != nil {
+				t.Fatal(err)
+			}
+			if _, ok, err := s.Wallets.ReadyPast(t.Context(), "base"); !ok || err != nil {
+				t.Errorf("not ready when the block that took it in is taken back: %v", err)
+			}
+			next.Changes.Watched = next.Changes.Watched[1:]
+			if err := s.Commit(t.Context(), l, next); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Wallets.DropPasts(t.Context(), l, 2); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Rewind(t.Context(), l, 1); err != nil {
+				t.Fatal(err)
+			}
+			if _, ok, err := s.Wallets.ReadyPast(t.Context(), "base"); ok || err != nil {
+				t.Errorf("kept after the block that took it in is final: %v", err)
+			}
+		})
+	}
+}
