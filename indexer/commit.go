@@ -67,6 +67,9 @@ func (ix *Indexer) write(ctx context.Context, c *store.Commit, began time.Time) 
 		ix.holders.Committed(until.Number)
 	}
 	ix.merged(ctx, c.Changes.Jobs)
+	if len(c.Changes.Watched) > 0 {
+		ix.pasts.Watched()
+	}
 	ix.log.DebugContext(ctx, "committed", "block", until.Number, "hash", until.Hash.String(), "undo", c.Undo,
 		"trades", len(c.Changes.Trades), "facts", len(c.Facts))
 	ix.o.Metrics.commit(ix.cfg.ID, until, &c.Changes, holds{ix.state.Waiting(), ix.state.WatchedWallets()}, ix.o.Now().Sub(began))

@@ -19,6 +19,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/holders"
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
+	"github.com/boardwalkhq/boardwalk/indexer/pasts"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	evmtrust "github.com/boardwalkhq/boardwalk/indexer/trust/evm"
@@ -125,6 +126,7 @@ type Indexer struct {
 	// recountSought is when a token was last sought whose holders are to be counted anew.
 	recountSought time.Time
 
+	pasts   *pasts.Reader
 	holders *holders.Backfill
 	merges  mergePace
 	venues  *watch.Venues
@@ -227,6 +229,9 @@ func (ix *Indexer) init(cfg *chainconfig.Chain, rows *indexID, st *store.Store, 
 	})
 	ix.holders = holders.New(holders.Options{
 		Config: cfg, Jobs: st.Jobs, Index: rows.id, Nodes: all, Machine: ix.machine, GivesUp: givesUp, Now: o.Now, Log: o.Log,
+	})
+	ix.pasts = pasts.New(pasts.Options{
+		Days: cfg.Tracking.PastDays, Reading: o.Metrics.pasts(cfg.ID), Store: st, Index: rows.id, Nodes: all, Machine: ix.machine, GivesUp: givesUp, Now: o.Now, Log: o.Log,
 	})
 	ix.merges = mergePace{now: o.Now, fixed: o.MergeRows}
 	_, hash, err := cfg.Encode()
@@ -351,7 +356,7 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 	searchKeys := func(ctx context.Context, _ *store.Lease) { ix.enricher.SearchKeys(ctx) }
 	beside, around := sync.WaitGroup{}, []func(context.Context, *store.Lease){ix.holders.Run, searchKeys, ix.watchHead}
 	if ix.successor == nil {
-		around = append(around, ix.describe, ix.sweep.Run)
+		around = append(around, ix.describe, ix.sweep.Run, ix.pasts.Run)
 	}
 	for _, run := range around {
 		beside.Go(func() { run(ctx, ix.lease) })
@@ -514,6 +519,7 @@ func (ix *Indexer) readHead(ctx context.Context) error {
 	}
 	ix.head = head
 	ix.holders.See(head.Reached, head.Final)
+	ix.pasts.See(min(head.Final, head.Reached-min(head.Reached, ix.cfg.ReorgBlocks)))
 	return ix.hear(ctx, ix.lease, head)
 }
 

@@ -25,7 +25,7 @@ type Metrics struct {
 	described, asides    *prometheus.CounterVec
 	waiting              *prometheus.GaugeVec
 	dropped              *prometheus.CounterVec
-	watched              *prometheus.GaugeVec
+	watched, reading     *prometheus.GaugeVec
 	entries              *prometheus.CounterVec
 	fees                 *prometheus.CounterVec
 }
@@ -70,6 +70,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		dropped: counter("boardwalk_waiting_trades_dropped_total", "Trades that waited for their pools' liquidity in vain: there were too many of the pool or "+
 			"of the chain, or they had waited for too long.", "chain", "reason"),
 		watched: gauge("boardwalk_watched_wallets", "Members' wallets whose trades and transfers are kept.", "chain"),
+		reading: gauge("boardwalk_wallet_pasts", "Members' wallets of which it is being read what they did before the chain's index began.", "chain"),
 		entries: counter("boardwalk_wallet_entries_total", "Purchases, sales, receipts and sendings of members' wallets that were committed.", "chain"),
 		fees: counter("boardwalk_platform_fees_total", "Payments of members in quote assets to recipients of the platform's fee: the declared share of what was traded, or "+
 			"another amount.", "chain", "amount"),
@@ -98,6 +99,14 @@ func (m *Metrics) answers(chain string) func(bytes int64) {
 	}
 	g := m.inFlight.WithLabelValues(chain)
 	return func(bytes int64) { g.Set(float64(bytes)) }
+}
+
+func (m *Metrics) pasts(chain string) func(wallets int) {
+	if m == nil {
+		return func(int) {}
+	}
+	g := m.reading.WithLabelValues(chain)
+	return func(wallets int) { g.Set(float64(wallets)) }
 }
 
 func (m *Metrics) metadata(chain string) func(metadata.Outcome) {

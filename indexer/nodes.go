@@ -10,6 +10,7 @@ type nodes interface {
 	chain.Agreement
 	chain.PastReader
 	chain.TransferReader
+	chain.PastFinder
 	chain.FactSource
 	chain.SampleSource
 	chain.GasSource

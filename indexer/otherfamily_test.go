@@ -298,6 +298,14 @@ func (g *gapped) TransfersOf(context.Context, market.Address, uint64, uint64) ([
 	return nil, 0, errNotOfGapped
 }
 
+func (g *gapped) TransfersOfWallets(context.Context, []market.Address, uint64, uint64) ([]chain.WalletTransfer, uint64, error) {
+	return nil, 0, errNotOfGapped
+}
+
+func (g *gapped) LastPrice(context.Context, *market.Pool, uint64, uint64) (uint64, bool, uint64, error) {
+	return 0, false, 0, errNotOfGapped
+}
+
 func (g *gapped) CreatedAt(context.Context, market.Address, uint64) (uint64, error) {
 	return 0, errNotOfGapped
 }

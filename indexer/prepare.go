@@ -8,19 +8,24 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// prepare asks the registry whose wallets are members', loads what the blocks need, asks the nodes what logs don't tell, and takes a slice of finished holder backfills in.
+// prepare asks the registry whose wallets are members', takes in what one of them did before the index began, loads what the blocks need, asks the nodes what logs don't tell, and takes a slice of finished holder backfills in.
 // The answers are put into the blocks as facts.
 func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until market.Header, undo bool) (facts []store.StoredFact, err error) {
 	before := ix.wallets
 	defer func() {
 		if err != nil { // the blocks may be prepared again
-			ix.wallets.last, ix.wallets.kept = before.last, before.kept
+			ix.wallets.last, ix.wallets.kept, ix.wallets.keptPasts = before.last, before.kept, before.keptPasts
 		}
 	}()
 	watched, err := ix.watchWallets(ctx, blocks)
 	if err != nil {
 		return nil, err
 	}
+	pasts, err := ix.tellPasts(ctx, blocks, undo)
+	if err != nil {
+		return nil, err
+	}
+	watched = append(watched, pasts...)
 	if err := ix.load(ctx, ix.machine.LaunchKeys(ix.state, blocks)); err != nil {
 		return nil, err
 	}

@@ -24,19 +24,67 @@ type wallets struct {
 	last int64
 	// kept are the facts of an earlier index about blocks that are still to come, in their order; while there are any, they are followed instead.
 	kept []store.StoredFact
+	// keptPasts are those about what wallets did before the index began, without what they say; keptBy is the index that has them.
+	keptPasts []store.StoredFact
+	keptBy    string
 	// failing says that the registry couldn't be read the last time.
 	failing bool
 }
 
 // resumeWallets begins to follow the registry anew, at a block.
 func (ix *Indexer) resumeWallets(ctx context.Context, last market.Header) error {
-	ix.wallets = wallets{}
-	kept, err := ix.store.Wallets.WatchFacts(ctx, ix.rows.id(), last.Number)
+	w := wallets{keptBy: ix.rows.id()}
+	kept, err := ix.store.Wallets.WatchFacts(ctx, w.keptBy, last.Number)
 	if err == nil && len(kept) == 0 && ix.successor != nil && !ix.successor.anew { // its own are all that it needs
-		kept, err = ix.store.Wallets.WatchFacts(ctx, ix.successor.of, last.Number)
+		w.keptBy = ix.successor.of
+		kept, err = ix.store.Wallets.WatchFacts(ctx, w.keptBy, last.Number)
 	}
-	ix.wallets.kept = kept
+	if err != nil {
+		return err
+	}
+	w.kept = kept
+	w.keptPasts, err = ix.store.Wallets.PastFacts(ctx, w.keptBy, last.Number)
+	ix.wallets = w
 	return err
+}
+
+// tellPasts puts into blocks what wallets did before the index began, as facts: what an earlier index kept, or else, into a block near the head, what has been
+// read of one of them.
+func (ix *Indexer) tellPasts(ctx context.Context, blocks []market.Block, undo bool) (facts []store.StoredFact, err error) {
+	w := &ix.wallets
+	tell := func(b *market.Block, f market.PastFact) {
+		b.Facts = append(b.Facts, f)
+		facts = append(facts, store.StoredFact{Block: b.Number, Hash: b.Hash, Fact: f})
+	}
+	for i := range blocks {
+		b := &blocks[i]
+		for len(w.keptPasts) > 0 && w.keptPasts[0].Block <= b.Number {
+			kept := w.keptPasts[0]
+			w.keptPasts = w.keptPasts[1:]
+			of, _ := kept.Fact.(market.PastFact)
+			if kept.Block == b.Number && kept.Hash != b.Hash {
+				continue
+			}
+			f, ok, err := ix.store.Wallets.KeptPast(ctx, w.keptBy, kept.Block, of.Wallet)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				tell(b, f)
+			}
+		}
+	}
+	if len(w.keptPasts) > 0 || len(facts) > 0 || !undo || len(blocks) == 0 {
+		return facts, nil
+	}
+	f, ok, err := ix.pasts.Ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if watched, is := ix.state.Watched(f.Wallet); ok && is && watched.PastIn == 0 {
+		tell(&blocks[0], f)
+	}
+	return facts, nil
 }
 
 // watchWallets puts into blocks which wallets are members' from there on, as facts. Wallets that were members' are forgotten.
@@ -206,6 +254,7 @@ func (ix *Indexer) forgetWallets(ctx context.Context, wallets []market.Address) 
 // rewound has the changes read again by which wallets were watched that aren't any more, since a block was taken back. It is called before the state
 // goes back.
 func (ix *Indexer) rewound(touched *market.Touched) {
+	ix.pasts.TakeBack()
 	for _, wallet := range touched.Watched {
 		if w, ok := ix.state.Watched(wallet); ok {
 			ix.wallets.last = min(ix.wallets.last, w.Change-1)

@@ -19,6 +19,8 @@ const (
 	Members
 	// Holders are the pasts of tokens whose holders are counted.
 	Holders
+	// Pasts are what members' wallets did before the index began.
+	Pasts
 	// Trust are the checks of tokens, and of the declared addresses.
 	Trust
 	// Reindexing is all that another generation of a chain's index needs, beside the one that is served.
@@ -26,13 +28,13 @@ const (
 	purposes
 )
 
-var names = [purposes]string{"blocks", "agreement", "samples", "members", "holders", "trust", "reindexing"}
+var names = [purposes]string{"blocks", "agreement", "samples", "members", "holders", "pasts", "trust", "reindexing"}
 
 func (p Purpose) String() string { return names[p] }
 
 // Purposes are all of them, the most worthy first.
 func Purposes() []Purpose {
-	return []Purpose{Blocks, Agreement, Samples, Members, Holders, Trust, Reindexing}
+	return []Purpose{Blocks, Agreement, Samples, Members, Holders, Pasts, Trust, Reindexing}
 }
 
 // Spent is what nodes were asked for: calls, each of a batch counted, and the compute units that these count.

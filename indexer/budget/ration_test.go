@@ -7,44 +7,48 @@ import (
 )
 
 // TestWhatIsGivenUpFirst holds what a day still has against what each purpose takes, at the edges: 1,000 s before midnight blocks take 400 calls,
-// agreement 100, samples 100, members' wallets 100, the holders' past 100, trust checks 300 and an index that is made anew 200.
+// agreement 100, samples 100, members' wallets 100, the holders' past 100, that of members' wallets 100, trust checks 300 and an index that is made anew 200.
 func TestWhatIsGivenUpFirst(t *testing.T) {
 	t.Parallel()
-	rates := [purposes]float64{.4, .1, .1, .1, .1, .3, .2}
+	rates := [purposes]float64{.4, .1, .1, .1, .1, .1, .3, .2}
 	for _, c := range []struct {
 		left float64
 		up   int // before
 		want []Purpose
 	}{
 		{math.Inf(1), 0, nil},
-		{1300, 0, nil},
-		{1299, 0, []Purpose{Reindexing}},
-		{1100, 0, []Purpose{Reindexing}},
-		{1099, 0, []Purpose{Reindexing, Trust}},
-		{800, 0, []Purpose{Reindexing, Trust}},
-		{799, 0, []Purpose{Reindexing, Trust, Holders}},
-		{700, 0, []Purpose{Reindexing, Trust, Holders}},
-		{699, 0, []Purpose{Reindexing, Trust, Holders, Members}},
-		{600, 0, []Purpose{Reindexing, Trust, Holders, Members}},
-		{599, 0, []Purpose{Reindexing, Trust, Holders, Members, Samples}},
-		{500, 0, []Purpose{Reindexing, Trust, Holders, Members, Samples}},
-		{499, 0, []Purpose{Reindexing, Trust, Holders, Members, Samples, Agreement}},
-		{399, 0, []Purpose{Reindexing, Trust, Holders, Members, Samples, Agreement}}, // blocks are read to the last call
-		{0, 0, []Purpose{Reindexing, Trust, Holders, Members, Samples, Agreement}},
+		{1400, 0, nil},
+		{1399, 0, []Purpose{Reindexing}},
+		{1200, 0, []Purpose{Reindexing}},
+		{1199, 0, []Purpose{Reindexing, Trust}},
+		{900, 0, []Purpose{Reindexing, Trust}},
+		{899, 0, []Purpose{Reindexing, Trust, Pasts}},
+		{800, 0, []Purpose{Reindexing, Trust, Pasts}},
+		{799, 0, []Purpose{Reindexing, Trust, Pasts, Holders}},
+		{700, 0, []Purpose{Reindexing, Trust, Pasts, Holders}},
+		{699, 0, []Purpose{Reindexing, Trust, Pasts, Holders, Members}},
+		{600, 0, []Purpose{Reindexing, Trust, Pasts, Holders, Members}},
+		{599, 0, []Purpose{Reindexing, Trust, Pasts, Holders, Members, Samples}},
+		{500, 0, []Purpose{Reindexing, Trust, Pasts, Holders, Members, Samples}},
+		{499, 0, []Purpose{Reindexing, Trust, Pasts, Holders, Members, Samples, Agreement}},
+		{399, 0, []Purpose{Reindexing, Trust, Pasts, Holders, Members, Samples, Agreement}}, // blocks are read to the last call
+		{0, 0, []Purpose{Reindexing, Trust, Pasts, Holders, Members, Samples, Agreement}},
 		// A purpose that was given up comes back when it leaves a tenth of the budget.
-		{1100, 2, []Purpose{Reindexing, Trust}},
-		{1222, 2, []Purpose{Reindexing, Trust}},
-		{1223, 2, []Purpose{Reindexing}},
-		{1444, 2, []Purpose{Reindexing}},
-		{1445, 2, nil},
-		{1100, 6, []Purpose{Reindexing, Trust}},
-		{888, 6, []Purpose{Reindexing, Trust, Holders}},
-		{889, 6, []Purpose{Reindexing, Trust}},
-		{777, 6, []Purpose{Reindexing, Trust, Holders, Members}},
-		{778, 6, []Purpose{Reindexing, Trust, Holders}},
-		{555, 6, []Purpose{Reindexing, Trust, Holders, Members, Samples, Agreement}},
-		{556, 6, []Purpose{Reindexing, Trust, Holders, Members, Samples}},
-		{math.Inf(1), 6, nil},
+		{1200, 2, []Purpose{Reindexing, Trust}},
+		{1333, 2, []Purpose{Reindexing, Trust}},
+		{1334, 2, []Purpose{Reindexing}},
+		{1555, 2, []Purpose{Reindexing}},
+		{1556, 2, nil},
+		{1200, 7, []Purpose{Reindexing, Trust}},
+		{999, 7, []Purpose{Reindexing, Trust, Pasts}},
+		{1001, 7, []Purpose{Reindexing, Trust}},
+		{888, 7, []Purpose{Reindexing, Trust, Pasts, Holders}},
+		{889, 7, []Purpose{Reindexing, Trust, Pasts}},
+		{777, 7, []Purpose{Reindexing, Trust, Pasts, Holders, Members}},
+		{778, 7, []Purpose{Reindexing, Trust, Pasts, Holders}},
+		{555, 7, []Purpose{Reindexing, Trust, Pasts, Holders, Members, Samples, Agreement}},
+		{556, 7, []Purpose{Reindexing, Trust, Pasts, Holders, Members, Samples}},
+		{math.Inf(1), 7, nil},
 	} {
 		r := Ration{up: c.up, rates: rates}
 		now := rates
@@ -68,7 +72,7 @@ func TestASpentDayGivesUpAllButBlocks(t *testing.T) {
 	t.Parallel()
 	var r Ration
 	r.Decide(0, 1000, [purposes]float64{})
-	if got := r.GivenUp(); len(got) != 6 {
+	if got := r.GivenUp(); len(got) != 7 {
 		t.Errorf("with nothing left it gives up %v", got)
 	}
 	r.Decide(100, 86400, [purposes]float64{.001})

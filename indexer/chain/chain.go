@@ -138,6 +138,21 @@ type PastReader interface {
 	RereadPast(ctx context.Context, parent market.Header, b *Batch) error
 }
 
+// WalletTransfer says that a block has transfers of a token from or to a wallet. Alone says that one endpoint of several says so alone: the block itself tells
+// whether it is right.
+type WalletTransfer struct {
+	Wallet, Token market.Address
+	Block         uint64
+	Alone         bool
+}
+
+// PastFinder finds in which blocks of the past something happened. What happened there the blocks tell.
+type PastFinder interface {
+	TransfersOfWallets(ctx context.Context, wallets []market.Address, from, to uint64) (found []WalletTransfer, upTo uint64, err error)
+	// LastPrice finds the last block of a range in which a pool told a price, looking through blocks from its end on; from is the first of them.
+	LastPrice(ctx context.Context, pool *market.Pool, first, last uint64) (block uint64, ok bool, from uint64, err error)
+}
+
 // TransferReader reads the transfers of one token, from its creation on.
 type TransferReader interface {
 	TransfersOf(ctx context.Context, token market.Address, from, to uint64) ([]market.Block, uint64, error)

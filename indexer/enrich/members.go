@@ -1,6 +1,7 @@
 package enrich
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -204,6 +205,9 @@ func (e *enrichment) held(ctx context.Context, touches []derive.Touch, told map[
 		if len(list) == 0 {
 			continue
 		}
+		slices.SortFunc(list, func(x, y market.BalanceKey) int { // as an index that is made anew finds them
+			return cmp.Or(x.Account.Compare(y.Account), x.Token.Compare(y.Token))
+		})
 		b := &e.blocks[i]
 		had, err := e.balances(ctx, b, list)
 		if err != nil {

@@ -26,8 +26,10 @@ const anyTopics = -1
 type logQuestion struct {
 	// where names the blocks and, if not all, the contracts.
 	where map[string]any
-	// event is the first topic of the logs, where topics are their second ones; it is zero where topics are their first ones.
+	// event is the first topic of the logs, where topics are their second ones, or their third ones if third is set; it is zero where topics are their first
+	// ones.
 	event [32]byte
+	third bool
 	// topics are those of which a log has one.
 	topics [][32]byte
 	// single says that the logs are of one block, so that they can't be asked for in fewer blocks.
@@ -43,18 +45,26 @@ func (q *logQuestion) params(part [][32]byte) []any {
 		list[i] = topicText(t)
 	}
 	where := maps.Clone(q.where)
-	if where["topics"] = []any{list}; q.place() == 1 {
+	switch q.place() {
+	case 0:
+		where["topics"] = []any{list}
+	case 1:
 		where["topics"] = []any{topicText(q.event), list}
+	default:
+		where["topics"] = []any{topicText(q.event), nil, list}
 	}
 	return []any{where}
 }
 
 // place is at which place of a log its topic is.
 func (q *logQuestion) place() int {
-	if q.event != ([32]byte{}) {
-		return 1
+	switch {
+	case q.event == [32]byte{}:
+		return 0
+	case q.third:
+		return 2
 	}
-	return 0
+	return 1
 }
 
 // parts are the topics in parts, each for a filter of at most so many topics, of which there is at least one. 0 and anyTopics are any number.

@@ -1,0 +1,144 @@
+package evm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// TransfersOfWallets finds the transfers of tokens from and to wallets in a range, by what two endpoints say where there are two, and the last block of it that it
+// got to: one before the end where a node refused the range as too wide. That there are none is believed by the rules of empty.go.
+func (s *Source) TransfersOfWallets(ctx context.Context, wallets []market.Address, from, to uint64) (found []chain.WalletTransfer, upTo uint64, err error) {
+	topics := make([][32]byte, len(wallets))
+	of := make(map[[32]byte]market.Address, len(wallets))
+	for i, w := range wallets {
+		copy(topics[i][12:], w.Bytes())
+		of[topics[i]] = w
+	}
+	reading := &logReading[[]chain.WalletTransfer]{
+		ask: func(ctx context.Context, e *endpoint, a asking) (out answer[[]chain.WalletTransfer], err error) {
+			err = inRange(from, a.to, func(to uint64) error {
+				out = answer[[]chain.WalletTransfer]{upTo: to}
+				seen := map[chain.WalletTransfer]bool{}
+				for _, received := range []bool{false, true} {
+					err := e.transfersOfWallets(ctx, topics, received, from, to, func(l *decode.Log, place int) {
+						out.logs++
+						t := chain.WalletTransfer{Wallet: of[l.Topics[place]], Token: decode.Address(l.Address), Block: l.Block}
+						if !seen[t] {
+							seen[t], out.found = true, append(out.found, t)
+						}
+					})
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			return out, err
+		},
+	}
+	a, err := readLogs(ctx, s, to, reading)
+	if err != nil || a.logs == 0 || len(s.pool.List) == 1 {
+		return a.found, a.upTo, err
+	}
+	second, err := askFor(ctx, s, s.pool.Others(a.by), asking{to: a.upTo}, reading)
+	if ctx.Err() != nil {
+		return nil, 0, ctx.Err()
+	}
+	if err != nil { // it says nothing
+		second = answer[[]chain.WalletTransfer]{upTo: a.upTo}
+	}
+	upTo = min(a.upTo, second.upTo)
+	named := map[chain.WalletTransfer]int{}
+	for _, t := range slices.Concat(a.found, second.found) {
+		named[t]++
+	}
+	for _, t := range slices.Concat(a.found, second.found) {
+		if n := named[t]; t.Block <= upTo && n > 0 {
+			named[t] = 0
+			t.Alone = n == 1
+			found = append(found, t)
+		}
+	}
+	return found, upTo, nil
+}
+
+// transfersOfWallets reads the transfers that wallets sent, or received, in a range.
+func (e *endpoint) transfersOfWallets(ctx context.Context, wallets [][32]byte, received bool, from, to uint64, each func(l *decode.Log, place int)) error {
+	q := logQuestion{
+		where: map[string]any{"fromBlock": rpc.HexQuantity(from), "toBlock": rpc.HexQuantity(to)}, event: decode.TopicTransfer, third: received, topics: wallets,
+		single: from == to,
+	}
+	logs, got, err := e.logs(ctx, &q)
+	if err != nil {
+		return err
+	}
+	defer got.Done()
+	if err := areAskedFor(logs, wallets, q.place()); err != nil {
+		return err
+	}
+	for i := range logs {
+		l := &logs[i]
+		if l.Block < from || l.Block > to || l.Topics[0] != decode.TopicTransfer {
+			return fmt.Errorf("%w: a log that wasn't asked for", rpc.ErrGarbage)
+		}
+		if l.NumTopics == 3 { // those of ERC-721 have four
+			each(l, q.place())
+		}
+	}
+	return nil
+}
+
+// inRange asks for a range of blocks, and for the beginning of it where that is too wide.
+func inRange(from, to uint64, ask func(to uint64) error) error {
+	for width := to - from + 1; ; {
+		err := asRangeError(ask(from + width - 1))
+		narrow, ok := errors.AsType[*rangeError](err)
+		if !ok || width <= 1 {
+			return err
+		}
+		if width /= 2; narrow.fits > 0 && narrow.fits < width {
+			width = narrow.fits
+		}
+	}
+}
+
+// LastPrice finds the last block of a range in which a pool told a price, in as much of the range's end as one endpoint takes at once; from is its first block.
+func (s *Source) LastPrice(ctx context.Context, pool *market.Pool, first, last uint64) (block uint64, ok bool, from uint64, err error) {
+	topic, known := decode.PriceTopic(pool.Protocol)
+	if !known {
+		return 0, false, first, nil
+	}
+	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
+		return inRange(first, last, func(to uint64) error {
+			from = last - (to - first)
+			q := logQuestion{
+				where: map[string]any{"fromBlock": rpc.HexQuantity(from), "toBlock": rpc.HexQuantity(last), "address": pool.ID.String()}, topics: [][32]byte{topic},
+				single: from == last,
+			}
+			if pool.Protocol == market.UniswapV4 { // its manager has all pools
+				q.where["address"], q.event, q.topics = pool.Factory.String(), topic, [][32]byte{[32]byte(pool.ID.Bytes())}
+			}
+			logs, got, err := e.logs(ctx, &q)
+			if err != nil {
+				return err
+			}
+			defer got.Done()
+			if slices.ContainsFunc(logs, func(l decode.Log) bool { return l.Block < from || l.Block > last }) {
+				return fmt.Errorf("%w: a log that wasn't asked for", rpc.ErrGarbage)
+			}
+			block, ok = 0, len(logs) > 0
+			for i := range logs {
+				block = max(block, logs[i].Block)
+			}
+			return nil
+		})
+	})
+	return block, ok, from, err
+}

@@ -1,0 +1,371 @@
+// Package pasts reads, in the background of the loop, what members' wallets did before the index of their chain began. It writes the results into jobs, which
+// the loop takes in.
+package pasts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sort"
+	"sync/atomic"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/derive"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
+)
+
+const (
+	// walletsAtOnce is how many wallets are looked for by one filter.
+	walletsAtOnce = 200
+	// firstRange and widestRange are how many blocks are looked through at once, at first and at most.
+	firstRange, widestRange = 2_000, 100_000
+	// refusedFor is how many ranges aren't made wider after a node refused one as too wide.
+	refusedFor = 20
+	// fewTransfers is below how many transfers of a range the next one may be twice as wide.
+	fewTransfers = 2_000
+	// mostBlocks is how many blocks of a wallet are read. Nothing is known of the past of a wallet with more: what isn't known has no basis. mostAlone is how many
+	// are read besides that one endpoint of several names alone, so that none can have a wallet's past given up.
+	mostBlocks, mostAlone = 10_000, 1_000
+	// restsFor is the time between two looks whether there is anything to do, and toldEvery that between two lines of a log that say how far it has come.
+	restsFor, toldEvery = 5 * time.Second, 30 * time.Second
+)
+
+// Nodes tell of the past.
+type Nodes interface {
+	chain.BlockReader
+	chain.Agreement
+	chain.PastFinder
+}
+
+// Options are a reader's surroundings.
+type Options struct {
+	// Days is how long before a wallet counts for its member anything of it is wanted; 0 wants nothing of the time before the index.
+	Days int64
+	// Reading is told of how many wallets the past is being read.
+	Reading func(wallets int)
+	Store   *store.Store
+	// Index names the index whose rows are read.
+	Index   func() string
+	Nodes   Nodes
+	Machine *derive.Machine
+	// GivesUp reports whether nodes aren't asked for something now.
+	GivesUp func(budget.Purpose) bool
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Reader reads the pasts of a chain's wallets.
+type Reader struct {
+	Options
+
+	final atomic.Uint64
+	ready atomic.Bool
+	wake  chan struct{}
+	// began is the header below the index's first block, of the index that it was read for.
+	began market.Header
+	of    string
+	width uint64
+	// keeps is how many ranges stay as wide as they are.
+	keeps int
+	// first is the first block that this process looked through of those that it looks through now, at the time since; told is when it last said how far it is.
+	first       uint64
+	since, told time.Time
+}
+
+// New makes a reader that asks nobody before it runs.
+func New(o Options) *Reader {
+	r := &Reader{Options: o, wake: make(chan struct{}, 1), width: firstRange}
+	r.ready.Store(true) // an earlier run may have left one
+	return r
+}
+
+// See notes the newest final block.
+func (r *Reader) See(final uint64) { r.final.Store(final) }
+
+// Watched tells that the index has begun to watch wallets.
+func (r *Reader) Watched() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// TakeBack tells that blocks were taken back: a past that they took in is to be taken in again.
+func (r *Reader) TakeBack() { r.ready.Store(true) }
+
+// Ready is a past that is read and wasn't taken in; ok is false where there is none.
+func (r *Reader) Ready(ctx context.Context) (f market.PastFact, ok bool, err error) {
+	if !r.ready.Swap(false) {
+		return f, false, nil
+	}
+	if f, ok, err = r.Store.Wallets.ReadyPast(ctx, r.Index()); ok || err != nil {
+		r.ready.Store(true)
+	}
+	return f, ok, err
+}
+
+// Run reads until ctx ends.
+func (r *Reader) Run(ctx context.Context, l *store.Lease) {
+	if r.Days == 0 {
+		return
+	}
+	for ctx.Err() == nil {
+		more, err := r.pass(rpc.For(ctx, budget.Pasts), l)
+		if errors.Is(err, store.ErrLeaseLost) {
+			return
+		}
+		if err != nil && ctx.Err() == nil {
+			r.Log.WarnContext(ctx, "reading what members' wallets did before the index began was interrupted", "err", err.Error())
+		}
+		if more && err == nil {
+			continue
+		}
+		t := time.NewTimer(restsFor)
+		select {
+		case <-ctx.Done():
+		case <-r.wake:
+			_ = wait.For(ctx, time.Second) // the commit that watches them comes first
+		case <-t.C:
+		}
+		t.Stop()
+	}
+}
+
+// pass goes a step on: it begins to look for wallets, looks through a range of blocks for them, or reads the blocks of one of them.
+func (r *Reader) pass(ctx context.Context, l *store.Lease) (more bool, err error) {
+	if err := r.Store.Wallets.DropPasts(ctx, l, r.final.Load()); err != nil {
+		return false, err
+	}
+	if r.GivesUp(budget.Pasts) {
+		return false, nil
+	}
+	ok, err := r.findBeginning(ctx)
+	if err != nil || !ok {
+		return false, err
+	}
+	jobs, err := r.Store.Wallets.PastJobs(ctx, r.Index())
+	if err != nil {
+		return false, err
+	}
+	r.Reading(len(jobs))
+	if len(jobs) == 0 {
+		return r.begin(ctx, l)
+	}
+	next := slices.MinFunc(jobs, func(a, b market.PastJob) int { return int(min(a.Next, a.Before)) - int(min(b.Next, b.Before)) }).Next
+	if next < jobs[0].Before {
+		return true, r.look(ctx, l, jobs, next)
+	}
+	return true, r.read(ctx, l, &jobs[0])
+}
+
+// findBeginning finds the block below the first one of the index; ok is false where there is none.
+func (r *Reader) findBeginning(ctx context.Context) (ok bool, err error) {
+	if r.of == r.Index() {
+		return r.began.Number > 0, nil
+	}
+	status, ok, err := r.Store.Chain(ctx, r.Index())
+	if err != nil || !ok || status.Last.Hash.IsZero() {
+		return false, err
+	}
+	r.began = market.Header{}
+	if status.StartBlock > 1 {
+		h, err := r.header(ctx, status.StartBlock-1)
+		if err != nil {
+			return false, err
+		}
+		r.began = h
+	}
+	r.of = r.Index()
+	return r.began.Number > 0, nil
+}
+
+// header is that of a block, or of the next one where the chain has none of that number.
+func (r *Reader) header(ctx context.Context, number uint64) (market.Header, error) {
+	h, err := r.Nodes.Header(ctx, number)
+	if errors.Is(err, chain.ErrSkipped) {
+		var next []chain.Header
+		if next, err = r.Nodes.Headers(ctx, market.Header{}, number, number); err == nil {
+			h = next[0]
+		}
+	}
+	return h.Header, err
+}
+
+// begin begins to look for wallets of whose past nothing is known, those together that one filter holds.
+func (r *Reader) begin(ctx context.Context, l *store.Lease) (began bool, err error) {
+	reach := r.Days * 24 * 60 * 60
+	wallets, err := r.Store.Wallets.WithoutPast(ctx, r.Index(), r.began.Time+reach, walletsAtOnce)
+	if err != nil || len(wallets) == 0 {
+		return false, err
+	}
+	first, err := r.firstSince(ctx, wallets[0].Since-reach) // they are in the order of their times
+	if err != nil {
+		return false, err
+	}
+	jobs := make([]market.PastJob, len(wallets))
+	for i, w := range wallets {
+		jobs[i] = market.PastJob{Wallet: w.Wallet, Change: w.Change, Since: w.Since - reach, Next: first, Before: r.began.Number + 1}
+	}
+	r.Log.InfoContext(ctx, "reading what members' wallets did before the index began", "wallets", len(jobs), "from", first, "to", r.began.Number)
+	return true, r.Store.Wallets.SavePasts(ctx, l, jobs)
+}
+
+// firstSince finds the first block of a time, which is before the index's beginning.
+func (r *Reader) firstSince(ctx context.Context, at int64) (uint64, error) {
+	var failed error
+	n := sort.Search(int(r.began.Number), func(i int) bool {
+		if failed != nil {
+			return true
+		}
+		h, err := r.header(ctx, uint64(i)+1)
+		failed = err
+		return h.Time >= at
+	})
+	if failed != nil {
+		return 0, fmt.Errorf("the first block of %s: %w", time.Unix(at, 0).UTC().Format(time.RFC3339), failed)
+	}
+	return uint64(n) + 1, nil
+}
+
+// look looks through a range of blocks for transfers of wallets.
+func (r *Reader) look(ctx context.Context, l *store.Lease, jobs []market.PastJob, next uint64) error {
+	before := jobs[0].Before
+	to := min(next+r.width, before) - 1
+	wallets := make([]market.Address, len(jobs))
+	of := make(map[market.Address]*market.PastJob, len(jobs))
+	for i := range jobs {
+		wallets[i], of[jobs[i].Wallet] = jobs[i].Wallet, &jobs[i]
+	}
+	found, upTo, err := r.Nodes.TransfersOfWallets(ctx, wallets, next, to)
+	if err != nil {
+		return err
+	}
+	r.learn(upTo-next+1, upTo < to, len(found))
+	known, err := r.known(ctx, found)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(found, func(a, b chain.WalletTransfer) int { // what two say of a block before what one says
+		switch {
+		case a.Block != b.Block:
+			return cmp.Compare(a.Block, b.Block)
+		case a.Alone == b.Alone:
+			return 0
+		case b.Alone:
+			return -1
+		}
+		return 1
+	})
+	for i := range found {
+		t := &found[i]
+		j := of[t.Wallet]
+		if !known[t.Token] || len(j.Found) > 0 && j.Found[len(j.Found)-1] == t.Block || t.Alone && j.Alone == mostAlone {
+			continue
+		}
+		if j.Found = append(j.Found, t.Block); t.Alone {
+			j.Alone++
+		}
+	}
+	for i := range jobs {
+		j := &jobs[i]
+		if j.Next = upTo + 1; len(j.Found)-j.Alone > mostBlocks {
+			j.Found, j.Fact = nil, &market.PastFact{Wallet: j.Wallet, Before: j.Before}
+			r.Log.WarnContext(ctx, "a member's wallet did too much before the index began: none of it is known", "wallet", j.Wallet.String(), "blocks_at_most", mostBlocks)
+		}
+	}
+	r.tell(ctx, len(jobs), next, upTo+1, before)
+	err = r.Store.Wallets.SavePasts(ctx, l, jobs)
+	r.ready.Store(true) // some may have ended
+	return err
+}
+
+// tell says now and then how far it has come, and how long it will take.
+func (r *Reader) tell(ctx context.Context, wallets int, from, next, before uint64) {
+	now := r.Now()
+	if r.first == 0 || from < r.first || next >= before {
+		r.first, r.since = from, now
+	}
+	if now.Sub(r.told) < toldEvery || next <= r.first || from == r.first {
+		return
+	}
+	r.told = now
+	done := float64(next-r.first) / float64(before-r.first)
+	r.Log.InfoContext(ctx, "reading what members' wallets did before the index began", "wallets", wallets, "block", next-1, "to", before-1,
+		"percent", int(100*done), "eta_s", int(now.Sub(r.since).Seconds()*(1-done)/done))
+}
+
+// learn learns how wide the next range may be.
+func (r *Reader) learn(answered uint64, refused bool, transfers int) {
+	switch {
+	case refused:
+		r.width, r.keeps = answered, refusedFor
+	case transfers > 4*fewTransfers:
+		r.width = max(r.width/2, 1)
+	case answered < r.width: // the end of a past says nothing
+	case r.keeps > 0:
+		r.keeps--
+	case transfers < fewTransfers:
+		r.width = min(2*r.width, widestRange)
+	}
+}
+
+// known are those of the tokens of transfers that the index knows, but for quote assets: those are nobody's position.
+func (r *Reader) known(ctx context.Context, found []chain.WalletTransfer) (map[market.Address]bool, error) {
+	known := map[market.Address]bool{}
+	w := market.Wanted{ExpireFrom: 1}
+	for i := range found {
+		if t := found[i].Token; !known[t] && !r.Machine.IsQuote(t) {
+			known[t] = true
+			w.Tokens = append(w.Tokens, t)
+		}
+	}
+	rows, err := r.Store.Load(ctx, r.Index(), w)
+	clear(known)
+	for i := range rows.Tokens {
+		known[rows.Tokens[i].Mint] = true
+	}
+	return known, err
+}
+
+// read reads the blocks of a wallet.
+func (r *Reader) read(ctx context.Context, l *store.Lease, j *market.PastJob) error {
+	quotes, err := r.Store.Beginning(ctx, r.Index(), r.Machine.VenueContracts())
+	if err != nil {
+		return err
+	}
+	f := market.PastFact{Wallet: j.Wallet, Before: j.Before}
+	p := blocks{Reader: r, read: map[uint64]market.Block{}}
+	for _, number := range j.Found {
+		if r.GivesUp(budget.Pasts) {
+			return nil // from the beginning, another time
+		}
+		b, err := p.block(ctx, number)
+		if err != nil {
+			return err
+		}
+		if b.Time < j.Since {
+			continue
+		}
+		entries, err := p.entries(ctx, &b, j.Wallet, &quotes)
+		if err != nil {
+			return fmt.Errorf("block %d: %w", number, err)
+		}
+		f.Entries = append(f.Entries, entries...)
+	}
+	after := *j
+	after.Fact = &f
+	if err := r.Store.Wallets.SavePasts(ctx, l, []market.PastJob{after}); err != nil {
+		return err
+	}
+	r.Log.DebugContext(ctx, "what a member's wallet did before the index began is read", "wallet", j.Wallet.String(), "blocks", len(j.Found), "entries", len(f.Entries))
+	r.ready.Store(true)
+	return nil
+}

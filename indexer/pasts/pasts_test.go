@@ -1,0 +1,145 @@
+package pasts
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/derive"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// mockNodes answer from a list of transfers. Everything else that nodes do is tried on a real one (indexer/pasts_test.go).
+type mockNodes struct {
+	Nodes
+
+	transfers []chain.WalletTransfer
+	most      uint64
+}
+
+func (n *mockNodes) TransfersOfWallets(_ context.Context, _ []market.Address, from, to uint64) (found []chain.WalletTransfer, upTo uint64, err error) {
+	upTo = min(to, from+n.most-1)
+	for _, t := range n.transfers {
+		if t.Block >= from && t.Block <= upTo {
+			found = append(found, t)
+		}
+	}
+	return found, upTo, nil
+}
+
+var (
+	ada, bob        = markettest.Address("0x00000000000000000000000000000000000000a1"), markettest.Address("0x00000000000000000000000000000000000000a2")
+	dog, spam, usdc = markettest.Address("0x00000000000000000000000000000000000000d1"), markettest.Address("0x00000000000000000000000000000000000000d2"), markettest.Address("0x00000000000000000000000000000000000000d3")
+)
+
+// readerOf makes a reader for an index that knows dog, and usdc, a quote asset.
+func readerOf(t *testing.T, nodes Nodes) (*Reader, *store.Lease) {
+	t.Helper()
+	st := storetest.Open(t, "sqlite")
+	l, err := st.Leases.Acquire(t.Context(), "base", t.Name(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &store.Commit{Last: market.Header{Number: 50_000, Hash: market.Hash{1}, Time: 9}}
+	for _, mint := range []market.Address{dog, usdc} {
+		token := &market.Token{Mint: mint, Holders: market.Holders{Status: market.HoldersNone}}
+		c.Changes.Tokens = append(c.Changes.Tokens, market.Change[market.Address, market.Token]{Key: mint, After: token})
+	}
+	if err := st.Commit(t.Context(), l, c); err != nil {
+		t.Fatal(err)
+	}
+	machine, err := derive.New(&chainconfig.Chain{Quotes: []chainconfig.Quote{{Symbol: "USDC", Address: usdc, PegUSD: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(Options{
+		Days: 1, Reading: func(int) {}, Store: st, Index: func() string { return "base" }, Nodes: nodes, Machine: machine,
+		GivesUp: func(budget.Purpose) bool { return false }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	}), l
+}
+
+// TestAWalletWithTooMuch: a wallet that was touched in one block too many has no past. One with as many as are read has, whatever moved in the blocks that
+// nobody's index knows.
+func TestAWalletWithTooMuch(t *testing.T) {
+	t.Parallel()
+	nodes := &mockNodes{most: 1 << 40}
+	for i := range uint64(mostBlocks + 1) {
+		for _, token := range []market.Address{dog, spam, usdc} {
+			nodes.transfers = append(nodes.transfers, chain.WalletTransfer{Wallet: ada, Token: token, Block: 1 + i})
+			if i > 0 || token != dog {
+				nodes.transfers = append(nodes.transfers, chain.WalletTransfer{Wallet: bob, Token: token, Block: 1 + i})
+			}
+		}
+	}
+	r, l := readerOf(t, nodes)
+	const before = mostBlocks + 1_000
+	jobs := []market.PastJob{{Wallet: ada, Next: 1, Before: before}, {Wallet: bob, Next: 1, Before: before}}
+	for jobs[1].Next < before {
+		if err := r.look(t.Context(), l, jobs, jobs[1].Next); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(jobs[0].Found) != 0 || jobs[0].Fact == nil || jobs[1].Fact != nil || len(jobs[1].Found) != mostBlocks {
+		t.Errorf("of the one %d blocks are to be read, of the other %d", len(jobs[0].Found), len(jobs[1].Found))
+	}
+	kept, err := r.Store.Wallets.PastJobs(t.Context(), "base")
+	if err != nil || len(kept) != 1 || kept[0].Wallet != bob || kept[0].Next != before || len(kept[0].Found) != mostBlocks {
+		t.Errorf("%d pasts are read on, %v", len(kept), err)
+	}
+}
+
+// TestOneEndpointsWord: what one endpoint of several names alone is read up to a bound, and gives up nobody's past.
+func TestOneEndpointsWord(t *testing.T) {
+	t.Parallel()
+	r, l := readerOf(t, &mockNodes{most: 1 << 40, transfers: []chain.WalletTransfer{{Wallet: ada, Token: dog, Block: 1, Alone: true}, {Wallet: ada, Token: dog, Block: 1}}})
+	nodes, _ := r.Nodes.(*mockNodes)
+	for i := range uint64(mostBlocks + 500) {
+		nodes.transfers = append(nodes.transfers, chain.WalletTransfer{Wallet: ada, Token: dog, Block: 2 + i, Alone: true})
+	}
+	jobs := []market.PastJob{{Wallet: ada, Next: 1, Before: mostBlocks + 1_000}}
+	for jobs[0].Next < jobs[0].Before {
+		if err := r.look(t.Context(), l, jobs, jobs[0].Next); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if j := jobs[0]; j.Fact != nil || j.Alone != mostAlone || len(j.Found) != mostAlone+1 {
+		t.Errorf("%d blocks are to be read, %d of them on one endpoint's word; given up: %v", len(j.Found), j.Alone, j.Fact != nil)
+	}
+}
+
+func TestWidthOfARange(t *testing.T) {
+	t.Parallel()
+	r := New(Options{})
+	step := func(answered uint64, refused bool, transfers int, want uint64) {
+		t.Helper()
+		if r.learn(answered, refused, transfers); r.width != want {
+			t.Errorf("the next range has %d blocks, want %d", r.width, want)
+		}
+	}
+	step(2_000, false, fewTransfers, 2_000)
+	step(2_000, false, fewTransfers-1, 4_000)
+	step(4_000, false, 4*fewTransfers, 4_000)
+	step(4_000, false, 4*fewTransfers+1, 2_000)
+	step(10, true, 0, 10) // a provider that takes ten blocks
+	step(7, false, 0, 10) // the end of a past
+	for range refusedFor {
+		step(10, false, 0, 10)
+	}
+	step(10, false, 0, 20) // tried again
+	step(10, true, 0, 10)
+	for range 2*refusedFor + 20 {
+		r.learn(r.width, false, 0)
+	}
+	if r.width != widestRange {
+		t.Errorf("the widest range has %d blocks", r.width)
+	}
+}
