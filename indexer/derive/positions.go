@@ -77,6 +77,7 @@ func (ps *positions) watch(f market.WatchFact) {
 			seq = 0
 		}
 		e := tradeEntry(t, told)
+		e.HasGas = true // it counts for nobody, and neither does its gas
 		ps.enter(entryOf(t, seq), &e, &sales{})
 	}
 	for k := range ps.touched {

@@ -71,7 +71,10 @@ func (b *book) replace(f *market.PastFact) {
 		}
 	}
 	b.s.entries = slices.DeleteFunc(b.s.entries, func(e market.Entry) bool { return isReplaced(&e) })
-	b.s.entries = append(b.s.entries, f.Entries...)
+	for _, e := range f.Entries {
+		e.HasGas = e.Kind == pnl.Buy || e.Kind == pnl.Sell // it counts for nobody, and neither does its gas
+		b.s.entries = append(b.s.entries, e)
+	}
 	b.find()
 }
 

@@ -36,6 +36,8 @@ const (
 	mostBlocks, mostAlone = 10_000, 1_000
 	// restsFor is the time between two looks whether there is anything to do, and toldEvery that between two lines of a log that say how far it has come.
 	restsFor, toldEvery = 5 * time.Second, 30 * time.Second
+	// longestRest is the longest pause after one failure after the other, firstPause and longestPause are those until a wallet's blocks are read again that couldn't be.
+	longestRest, firstPause, longestPause = 10 * time.Minute, time.Minute, time.Hour
 )
 
 // Nodes tell of the past.
@@ -78,11 +80,29 @@ type Reader struct {
 	// first is the first block that this process looked through of those that it looks through now, at the time since; told is when it last said how far it is.
 	first       uint64
 	since, told time.Time
+	// part is what was read of the wallet whose blocks are being read.
+	part part
+	// pauses are those of wallets whose blocks couldn't be read.
+	pauses map[market.Address]pause
+}
+
+// part is what the first blocks of a job did to its wallet.
+type part struct {
+	wallet  market.Address
+	change  int64
+	blocks  int
+	entries []market.Entry
+}
+
+// pause is until when something isn't tried again, and how long the pause is.
+type pause struct {
+	until time.Time
+	long  time.Duration
 }
 
 // New makes a reader that asks nobody before it runs.
 func New(o Options) *Reader {
-	r := &Reader{Options: o, wake: make(chan struct{}, 1), width: firstRange}
+	r := &Reader{Options: o, wake: make(chan struct{}, 1), width: firstRange, pauses: map[market.Address]pause{}}
 	r.ready.Store(true) // an earlier run may have left one
 	return r
 }
@@ -117,6 +137,7 @@ func (r *Reader) Run(ctx context.Context, l *store.Lease) {
 	if r.Days == 0 {
 		return
 	}
+	rest := restsFor
 	for ctx.Err() == nil {
 		more, err := r.pass(rpc.For(ctx, budget.Pasts), l)
 		if errors.Is(err, store.ErrLeaseLost) {
@@ -125,10 +146,13 @@ func (r *Reader) Run(ctx context.Context, l *store.Lease) {
 		if err != nil && ctx.Err() == nil {
 			r.Log.WarnContext(ctx, "reading what members' wallets did before the index began was interrupted", "err", err.Error())
 		}
+		if rest = min(2*rest, longestRest); err == nil {
+			rest = restsFor
+		}
 		if more && err == nil {
 			continue
 		}
-		t := time.NewTimer(restsFor)
+		t := time.NewTimer(rest)
 		select {
 		case <-ctx.Done():
 		case <-r.wake:
@@ -163,7 +187,32 @@ func (r *Reader) pass(ctx context.Context, l *store.Lease) (more bool, err error
 	if next < jobs[0].Before {
 		return true, r.look(ctx, l, jobs, next)
 	}
-	return true, r.read(ctx, l, &jobs[0])
+	return r.readOne(ctx, l, jobs)
+}
+
+// readOne reads the blocks of one of the wallets. One whose blocks can't be read holds up no other.
+func (r *Reader) readOne(ctx context.Context, l *store.Lease, jobs []market.PastJob) (more bool, err error) {
+	for i := range jobs {
+		j := &jobs[i]
+		p := r.pauses[j.Wallet]
+		if r.Now().Before(p.until) {
+			continue
+		}
+		err := r.read(ctx, l, j)
+		if err == nil {
+			delete(r.pauses, j.Wallet)
+			return true, nil
+		}
+		if ctx.Err() != nil || errors.Is(err, store.ErrLeaseLost) {
+			return false, err
+		}
+		p.long = max(firstPause, min(2*p.long, longestPause))
+		p.until = r.Now().Add(p.long)
+		r.pauses[j.Wallet] = p
+		r.Log.WarnContext(ctx, "what a member's wallet did before the index began can't be read", "change", j.Change, "err", err.Error(), "retry_in_s", p.long.Seconds())
+		return true, nil
+	}
+	return false, nil
 }
 
 // findBeginning finds the block below the first one of the index; ok is false where there is none.
@@ -278,7 +327,7 @@ func (r *Reader) look(ctx context.Context, l *store.Lease, jobs []market.PastJob
 		j := &jobs[i]
 		if j.Next = upTo + 1; len(j.Found)-j.Alone > mostBlocks {
 			j.Found, j.Fact = nil, &market.PastFact{Wallet: j.Wallet, Before: j.Before}
-			r.Log.WarnContext(ctx, "a member's wallet did too much before the index began: none of it is known", "wallet", j.Wallet.String(), "blocks_at_most", mostBlocks)
+			r.Log.WarnContext(ctx, "a member's wallet did too much before the index began: none of it is known", "change", j.Change, "blocks_at_most", mostBlocks)
 		}
 	}
 	r.tell(ctx, len(jobs), next, upTo+1, before)
@@ -341,12 +390,15 @@ func (r *Reader) read(ctx context.Context, l *store.Lease, j *market.PastJob) er
 	if err != nil {
 		return err
 	}
-	f := market.PastFact{Wallet: j.Wallet, Before: j.Before}
+	if r.part.wallet != j.Wallet || r.part.change != j.Change {
+		r.part = part{wallet: j.Wallet, change: j.Change}
+	}
 	p := blocks{Reader: r, read: map[uint64]market.Block{}}
-	for _, number := range j.Found {
+	for ; r.part.blocks < len(j.Found); r.part.blocks++ {
 		if r.GivesUp(budget.Pasts) {
-			return nil // from the beginning, another time
+			return nil // it goes on from here
 		}
+		number := j.Found[r.part.blocks]
 		b, err := p.block(ctx, number)
 		if err != nil {
 			return err
@@ -358,14 +410,15 @@ func (r *Reader) read(ctx context.Context, l *store.Lease, j *market.PastJob) er
 		if err != nil {
 			return fmt.Errorf("block %d: %w", number, err)
 		}
-		f.Entries = append(f.Entries, entries...)
+		r.part.entries = append(r.part.entries, entries...)
 	}
 	after := *j
-	after.Fact = &f
+	after.Fact = &market.PastFact{Wallet: j.Wallet, Before: j.Before, Entries: r.part.entries}
 	if err := r.Store.Wallets.SavePasts(ctx, l, []market.PastJob{after}); err != nil {
 		return err
 	}
-	r.Log.DebugContext(ctx, "what a member's wallet did before the index began is read", "wallet", j.Wallet.String(), "blocks", len(j.Found), "entries", len(f.Entries))
+	r.Log.DebugContext(ctx, "what a member's wallet did before the index began is read", "change", j.Change, "blocks", len(j.Found), "entries", len(r.part.entries))
+	r.part = part{}
 	r.ready.Store(true)
 	return nil
 }

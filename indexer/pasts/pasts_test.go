@@ -24,6 +24,16 @@ type mockNodes struct {
 
 	transfers []chain.WalletTransfer
 	most      uint64
+	// lost is a block that no node has.
+	lost uint64
+}
+
+func (n *mockNodes) Header(_ context.Context, number uint64) (h chain.Header, err error) {
+	if number == n.lost {
+		return h, chain.ErrNoBlock
+	}
+	h.Number, h.Time = number, int64(number)
+	return h, nil
 }
 
 func (n *mockNodes) TransfersOfWallets(_ context.Context, _ []market.Address, from, to uint64) (found []chain.WalletTransfer, upTo uint64, err error) {
@@ -49,7 +59,11 @@ func readerOf(t *testing.T, nodes Nodes) (*Reader, *store.Lease) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &store.Commit{Last: market.Header{Number: 50_000, Hash: market.Hash{1}, Time: 9}}
+	c := &store.Commit{First: 30_000, Last: market.Header{Number: 50_000, Hash: market.Hash{1}, Time: 9}}
+	for _, wallet := range []market.Address{ada, bob} {
+		w := &market.WatchedWallet{Wallet: wallet, Member: 1, Change: 1, Since: 100_000}
+		c.Changes.Watched = append(c.Changes.Watched, market.Change[market.Address, market.WatchedWallet]{Key: wallet, After: w})
+	}
 	for _, mint := range []market.Address{dog, usdc} {
 		token := &market.Token{Mint: mint, Holders: market.Holders{Status: market.HoldersNone}}
 		c.Changes.Tokens = append(c.Changes.Tokens, market.Change[market.Address, market.Token]{Key: mint, After: token})
@@ -113,6 +127,31 @@ func TestOneEndpointsWord(t *testing.T) {
 	}
 	if j := jobs[0]; j.Fact != nil || j.Alone != mostAlone || len(j.Found) != mostAlone+1 {
 		t.Errorf("%d blocks are to be read, %d of them on one endpoint's word; given up: %v", len(j.Found), j.Alone, j.Fact != nil)
+	}
+}
+
+// TestAWalletThatCantBeRead holds up no other, and is tried again later.
+func TestAWalletThatCantBeRead(t *testing.T) {
+	t.Parallel()
+	nodes := &mockNodes{most: 1 << 40, lost: 7}
+	r, l := readerOf(t, nodes)
+	now := time.Now()
+	r.Now = func() time.Time { return now }
+	jobs := []market.PastJob{{Wallet: ada, Change: 1, Next: 30_000, Before: 30_000, Found: []uint64{7}}, {Wallet: bob, Change: 1, Next: 30_000, Before: 30_000}}
+	if err := r.Store.Wallets.SavePasts(t.Context(), l, jobs); err != nil {
+		t.Fatal(err)
+	}
+	for i, more := range []bool{true, true, false, false} {
+		if got, err := r.pass(t.Context(), l); err != nil || got != more {
+			t.Errorf("step %d: more is %v, %v", i, got, err)
+		}
+	}
+	if f, ok, err := r.Ready(t.Context()); err != nil || !ok || f.Wallet != bob {
+		t.Errorf("ready is %+v, %v, %v", f, ok, err)
+	}
+	now = now.Add(firstPause)
+	if more, err := r.pass(t.Context(), l); err != nil || !more || r.pauses[ada].long != 2*firstPause {
+		t.Errorf("it isn't tried again: %v, %v, %v", more, err, r.pauses)
 	}
 }
 
