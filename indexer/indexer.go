@@ -75,6 +75,8 @@ type Options struct {
 	PlanWindow, PlanPause time.Duration
 	// MergeRows is how many rows of a holder backfill each commit takes over; 0 is as many as it has time for.
 	MergeRows int
+	// PastSettle is how long an index has to have gone on until it is read what members' wallets did before it began; 0 is the default.
+	PastSettle time.Duration
 	// Fetcher gets launched tokens' metadata from the outside; nil leaves it alone.
 	Fetcher *metadata.Fetcher
 }
@@ -231,7 +233,7 @@ func (ix *Indexer) init(cfg *chainconfig.Chain, rows *indexID, st *store.Store, 
 		Config: cfg, Jobs: st.Jobs, Index: rows.id, Nodes: all, Machine: ix.machine, GivesUp: givesUp, Now: o.Now, Log: o.Log,
 	})
 	ix.pasts = pasts.New(pasts.Options{
-		Days: cfg.Tracking.PastDays, Reading: o.Metrics.pasts(cfg.ID), Store: st, Index: rows.id, Nodes: all, Machine: ix.machine, GivesUp: givesUp, Now: o.Now, Log: o.Log,
+		Days: cfg.Tracking.PastDays, Settle: cmp.Or(o.PastSettle, pasts.Settle), Reading: o.Metrics.pasts(cfg.ID), Store: st, Index: rows.id, Nodes: all, Machine: ix.machine, GivesUp: givesUp, Now: o.Now, Log: o.Log,
 	})
 	ix.merges = mergePace{now: o.Now, fixed: o.MergeRows}
 	_, hash, err := cfg.Encode()

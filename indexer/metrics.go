@@ -105,8 +105,7 @@ func (m *Metrics) pasts(chain string) func(wallets int) {
 	if m == nil {
 		return func(int) {}
 	}
-	g := m.reading.WithLabelValues(chain)
-	return func(wallets int) { g.Set(float64(wallets)) }
+	return func(wallets int) { m.reading.WithLabelValues(chain).Set(float64(wallets)) }
 }
 
 func (m *Metrics) metadata(chain string) func(metadata.Outcome) {

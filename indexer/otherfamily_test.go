@@ -302,6 +302,10 @@ func (g *gapped) TransfersOfWallets(context.Context, []market.Address, uint64, u
 	return nil, 0, errNotOfGapped
 }
 
+func (g *gapped) PastBlock(context.Context, uint64) (market.Block, error) {
+	return market.Block{}, errNotOfGapped
+}
+
 func (g *gapped) LastPrice(context.Context, *market.Pool, uint64, uint64) (uint64, bool, uint64, error) {
 	return 0, false, 0, errNotOfGapped
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
+	"github.com/boardwalkhq/boardwalk/indexer"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/member"
@@ -40,7 +42,7 @@ func TestWhatWalletsDidBeforeTheIndexBegan(t *testing.T) {
 	enrol(t, late, 1_000, records...)
 	lateCfg := w.config()
 	lateCfg.Start.Block, lateCfg.Tracking.PastDays = status.Last.Number-45, 90
-	stop := run(t, lateCfg, late, 0)
+	stop := runSettled(t, lateCfg, late, 0)
 	w.await(t, late)
 	w.awaitPasts(t, late, 8)
 	w.await(t, whole)
@@ -61,6 +63,17 @@ func TestWhatWalletsDidBeforeTheIndexBegan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	pasts, err := late.Wallets.PastFacts(t.Context(), "base", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range pasts {
+		of, _ := f.Fact.(market.PastFact)
+		if f.Fact, _, err = late.Wallets.KeptPast(t.Context(), "base", f.Block, of.Wallet); err != nil {
+			t.Fatal(err)
+		}
+		facts = append(facts, f)
+	}
 	fresh := storetest.Open(t, "sqlite")
 	l, err := fresh.Leases.Acquire(t.Context(), "base", t.Name(), 1)
 	if err != nil {
@@ -70,7 +83,7 @@ func TestWhatWalletsDidBeforeTheIndexBegan(t *testing.T) {
 		t.Fatal(err)
 	}
 	enrol(t, fresh, 1_000, records...)
-	stop = run(t, lateCfg, fresh, 10)
+	stop = runSettled(t, lateCfg, fresh, 10)
 	w.await(t, fresh)
 	stop()
 	want, got := ofWallets(t, late), ofWallets(t, fresh)
@@ -79,6 +92,12 @@ func TestWhatWalletsDidBeforeTheIndexBegan(t *testing.T) {
 			t.Errorf("a fresh index has others of %s: %d rows, want %d", table, len(got[table]), len(want[table]))
 		}
 	}
+}
+
+// runSettled starts an indexer that reads pasts at once.
+func runSettled(t *testing.T, cfg *chainconfig.Chain, st *store.Store, cachedRows int) (stop func()) {
+	t.Helper()
+	return runWith(t, cfg, st, indexer.Options{CachedRows: cachedRows, PastSettle: 1})
 }
 
 // awaitPasts makes blocks until so many wallets' pasts are taken in, each by a block.

@@ -11,6 +11,7 @@ import (
 // prepare asks the registry whose wallets are members', takes in what one of them did before the index began, loads what the blocks need, asks the nodes what logs don't tell, and takes a slice of finished holder backfills in.
 // The answers are put into the blocks as facts.
 func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until market.Header, undo bool) (facts []store.StoredFact, err error) {
+	ix.state.ForgetBooks()
 	before := ix.wallets
 	defer func() {
 		if err != nil { // the blocks may be prepared again

@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -53,6 +54,7 @@ func (ix *Indexer) resumeWallets(ctx context.Context, last market.Header) error 
 func (ix *Indexer) tellPasts(ctx context.Context, blocks []market.Block, undo bool) (facts []store.StoredFact, err error) {
 	w := &ix.wallets
 	tell := func(b *market.Block, f market.PastFact) {
+		f.In = cmp.Or(f.In, b.Number)
 		b.Facts = append(b.Facts, f)
 		facts = append(facts, store.StoredFact{Block: b.Number, Hash: b.Hash, Fact: f})
 	}

@@ -141,7 +141,14 @@ func logger(t *testing.T) *slog.Logger {
 // run starts an indexer; stop ends it and waits.
 func run(t *testing.T, cfg *chainconfig.Chain, st *store.Store, cachedRows int) (stop func()) {
 	t.Helper()
-	ix, err := indexer.New(cfg, st, indexer.Options{Log: logger(t), Now: time.Now, Holder: t.Name(), CachedRows: cachedRows})
+	return runWith(t, cfg, st, indexer.Options{CachedRows: cachedRows})
+}
+
+// runWith is run with options of a test's own.
+func runWith(t *testing.T, cfg *chainconfig.Chain, st *store.Store, o indexer.Options) (stop func()) {
+	t.Helper()
+	o.Log, o.Now, o.Holder = logger(t), time.Now, t.Name()
+	ix, err := indexer.New(cfg, st, o)
 	if err != nil {
 		t.Fatal(err)
 	}

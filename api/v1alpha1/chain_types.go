@@ -497,9 +497,9 @@ type Tracking struct {
 	//
 	// +optional
 	HolderCaps HolderCaps `json:"holderCaps,omitzero"`
-	// PastDays is how many days before a wallet counts for its member its trades and transfers are read, as far as they are before the chain's first
-	// indexed block: 90 where it isn't written. They give what the wallet sells a basis, and count for nobody. 0 reads nothing of before that block.
-	// Trades that the index has itself are known whatever is written here.
+	// PastDays is how many days before a wallet counts for its member its trades and transfers are read from the nodes, where the chain's first indexed
+	// block is later than that: 90 where it isn't written. They give what the wallet sells a basis, and count for nobody. It begins a day after the index
+	// did. 0 reads nothing. Trades that the index has itself are known whatever is written here.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3650

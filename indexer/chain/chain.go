@@ -138,8 +138,7 @@ type PastReader interface {
 	RereadPast(ctx context.Context, parent market.Header, b *Batch) error
 }
 
-// WalletTransfer says that a block has transfers of a token from or to a wallet. Alone says that one endpoint of several says so alone: the block itself tells
-// whether it is right.
+// WalletTransfer says that a block has transfers of a token from or to a wallet. Alone says that another endpoint denies it: the block itself tells who is right.
 type WalletTransfer struct {
 	Wallet, Token market.Address
 	Block         uint64
@@ -148,8 +147,11 @@ type WalletTransfer struct {
 
 // PastFinder finds in which blocks of the past something happened. What happened there the blocks tell.
 type PastFinder interface {
+	// PastBlock is a block far behind the head, as two endpoints have it where there are several.
+	PastBlock(ctx context.Context, number uint64) (market.Block, error)
 	TransfersOfWallets(ctx context.Context, wallets []market.Address, from, to uint64) (found []WalletTransfer, upTo uint64, err error)
-	// LastPrice finds the last block of a range in which a pool told a price, looking through blocks from its end on; from is the first of them.
+	// LastPrice finds the last block of a range in which a pool told a price, by what two endpoints say where there are several, looking through blocks from its end
+	// on; from is the first of them.
 	LastPrice(ctx context.Context, pool *market.Pool, first, last uint64) (block uint64, ok bool, from uint64, err error)
 }
 

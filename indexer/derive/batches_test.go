@@ -430,7 +430,7 @@ func (s *story) past(b *market.Block) {
 	f := market.PastFact{Wallet: rapid.SampledFrom([]market.Address{alice, bob, carol}).Draw(s.t, "past of"), Before: 50}
 	for i := range rapid.IntRange(0, 4).Draw(s.t, "past entries") {
 		e := market.Entry{
-			Wallet: f.Wallet, Block: uint64(10 + i/2), Seq: uint32(i % 2), Time: genesis.Time - 1000 + int64(i/2), Tx: market.EVMTx([32]byte{3, byte(i / 2)}),
+			Wallet: f.Wallet, Block: uint64(10 + i/2), Seq: market.PastSeq + uint32(i%2), Time: genesis.Time - 1000 + int64(i/2), Tx: market.EVMTx([32]byte{3, byte(i / 2)}),
 			Token: rapid.SampledFrom([]market.Address{dog, cat}).Draw(s.t, "past token"), Amount: s.amount("past amount"),
 			Kind: rapid.SampledFrom([]market.EntryKind{market.Bought, market.Bought, market.Sold, market.CameIn, market.WentOut}).Draw(s.t, "past kind"),
 		}

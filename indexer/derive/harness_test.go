@@ -138,8 +138,10 @@ func (d *database) loadWallets(w market.Wanted, out *market.Rows) {
 	for _, k := range w.Hours {
 		hours[k] = true
 	}
-	for _, a := range w.BooksOf {
-		wallets[a] = true
+	for _, list := range w.BooksOf {
+		for _, a := range list {
+			wallets[a] = true
+		}
 	}
 	for k, v := range d.positions {
 		if wallets[k.Wallet] {

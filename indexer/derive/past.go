@@ -101,16 +101,20 @@ func LastPriceIn(b *market.Block, pool *market.Pool) (e market.Event, ok bool) {
 // PastEntries derives what a block of the past did to the wallet of a PastState, whose rows must have been put in. prices are of then, of one of the sources of
 // each quote asset; what is traded for a quote asset of which one is missing isn't valued.
 func (m *Machine) PastEntries(s *State, b *market.Block, prices []PastPrice) ([]market.Entry, error) {
-	for _, q := range m.quotes {
-		if t := s.tokens.get(q.asset); q.peg == 0 && t != nil { // what it is worth by now says nothing
-			s.tokens.edit(q.asset).Pool = market.Address{}
+	for _, q := range m.quotes { // what they are worth by now says nothing
+		if t := s.tokens.get(q.asset); t != nil {
+			t = s.tokens.edit(q.asset)
+			t.Pool = market.Address{}
+			noCandidate(t)
 		}
+		s.byBase[q.asset] = nil
+		delete(s.pending, q.asset)
 	}
 	told := *b
 	if len(prices) > 0 {
 		tx := market.Tx{}
 		for _, p := range prices {
-			s.tokens.edit(p.Pool.Base).Pool = p.Pool.ID
+			s.tokens.edit(p.Pool.Base).Pool, s.byBase[p.Pool.Base] = p.Pool.ID, []market.Address{p.Pool.ID}
 			tx.Logs = append(tx.Logs, market.Log{Event: p.Event})
 		}
 		told.Txs = append(slices.Clone(b.Txs), tx)
@@ -122,7 +126,7 @@ func (m *Machine) PastEntries(s *State, b *market.Block, prices []PastPrice) ([]
 	for i := range out { // the balances of then aren't known
 		e := &out[i]
 		*e = market.Entry{
-			Wallet: e.Wallet, Block: e.Block, Seq: e.Seq, Time: e.Time, Tx: e.Tx, Token: e.Token, Kind: e.Kind, Pool: e.Pool, LogIndex: e.LogIndex, Amount: e.Amount,
+			Wallet: e.Wallet, Block: e.Block, Seq: market.PastSeq + e.Seq, Time: e.Time, Tx: e.Tx, Token: e.Token, Kind: e.Kind, Pool: e.Pool, LogIndex: e.LogIndex, Amount: e.Amount,
 			NanoUSD: e.NanoUSD, HasUSD: e.HasUSD, Fee: e.Fee,
 		}
 	}

@@ -15,16 +15,22 @@ func (ps *positions) takePast(f market.PastFact) {
 	if w == nil || w.PastIn != 0 {
 		return
 	}
-	ps.s.watched.edit(f.Wallet).PastIn = ps.b.Number
+	if f.In == 0 {
+		f.In = ps.b.Number
+	}
+	ps.s.watched.edit(f.Wallet).PastIn = f.In
 	wallets := map[market.Address]bool{}
 	for _, wallet := range ps.s.WatchedOf(w.Member) {
 		wallets[wallet] = true
 	}
-	b := book{positions: ps, wallets: wallets, of: map[market.PositionKey]*market.Position{}, hours: map[market.HourKey]*market.WalletHour{}}
+	b := book{
+		positions: ps, wallets: wallets, arrivals: map[market.EntryKey]market.TxID{}, of: map[market.PositionKey]*market.Position{},
+		hours: map[market.HourKey]*market.WalletHour{},
+	}
 	if b.find(); len(b.entries)+len(f.Entries) > market.MostReworked {
 		return
 	}
-	b.replace(&f)
+	b.add(&f)
 	b.work()
 	b.write(&f)
 }
@@ -35,8 +41,11 @@ type book struct {
 
 	wallets map[market.Address]bool
 	entries []booked
-	of      map[market.PositionKey]*market.Position
-	hours   map[market.HourKey]*market.WalletHour
+	// arrivals are what came in, with the transactions; touched are the positions that entries of the block moved which is worked out.
+	arrivals map[market.EntryKey]market.TxID
+	touched  []market.PositionKey
+	of       map[market.PositionKey]*market.Position
+	hours    map[market.HourKey]*market.WalletHour
 }
 
 // booked is an entry of a book: a row of the database, or the one at a place among those that the batch adds.
@@ -62,18 +71,19 @@ func (b *book) find() {
 	}
 }
 
-// replace puts what a wallet did in the past in the place of what was copied of the same time.
-func (b *book) replace(f *market.PastFact) {
-	isReplaced := func(e *market.Entry) bool { return e.Wallet == f.Wallet && e.Block < f.Before }
+// add adds what a wallet did in the past. Of a transaction in which it traded a token by the index's own word that word counts.
+func (b *book) add(f *market.PastFact) {
+	own := map[toldBy]bool{}
 	for i := range b.entries {
-		if e := &b.entries[i]; !e.isNew && isReplaced(&e.Entry) {
-			b.s.booked.remove(e.Key())
+		if e := &b.entries[i]; e.Wallet == f.Wallet && e.Block < f.Before {
+			own[toldBy{e.Tx, e.Wallet, e.Token}] = true
 		}
 	}
-	b.s.entries = slices.DeleteFunc(b.s.entries, func(e market.Entry) bool { return isReplaced(&e) })
 	for _, e := range f.Entries {
 		e.HasGas = e.Kind == pnl.Buy || e.Kind == pnl.Sell // it counts for nobody, and neither does its gas
-		b.s.entries = append(b.s.entries, e)
+		if !own[toldBy{e.Tx, e.Wallet, e.Token}] {
+			b.s.entries = append(b.s.entries, e)
+		}
 	}
 	b.find()
 }
@@ -83,25 +93,50 @@ func (b *book) work() {
 	slices.SortFunc(b.entries, func(x, y booked) int {
 		return cmp.Or(cmp.Compare(x.Block, y.Block), cmp.Compare(x.Seq, y.Seq), x.Wallet.Compare(y.Wallet))
 	})
+	for i := range b.entries {
+		if e := &b.entries[i]; e.Kind == pnl.In {
+			b.arrivals[e.Key()] = e.Tx
+		}
+	}
 	var sold bookSales
-	arrived := map[market.EntryKey]bool{} // the receipts that go with a sending from another wallet of the member
+	arrived := map[market.EntryKey]bool{} // what came from another wallet of the member, with its basis
 	for i := range b.entries {
 		e := &b.entries[i]
 		if i > 0 && b.entries[i-1].Block != e.Block {
-			sold.conclude(b)
+			b.endBlock(&sold)
 		}
-		if !arrived[e.Key()] {
-			if !e.To.IsNone() {
-				arrived[market.EntryKey{Wallet: e.To, Block: e.Block, Seq: e.Seq + 1}] = true
-			}
-			b.enter(e, &sold)
+		if arrived[e.Key()] {
+			continue
 		}
+		var to *market.EntryKey
+		if arrival, ok := b.arrivalOf(e); ok {
+			arrived[arrival], to = true, &arrival
+		}
+		b.enter(e, to, &sold)
 	}
-	sold.conclude(b)
+	b.endBlock(&sold)
 }
 
-// enter moves a position by an entry, and notes what that came to.
-func (b *book) enter(e *booked, sold *bookSales) {
+// arrivalOf is the entry of another wallet of the member that got what an entry sent, as long as there is one: that wallet may have been somebody else's since.
+func (b *book) arrivalOf(e *booked) (k market.EntryKey, ok bool) {
+	k = market.EntryKey{Wallet: e.To, Block: e.Block, Seq: e.Seq + 1}
+	tx, ok := b.arrivals[k]
+	return k, ok && !e.To.IsNone() && tx == e.Tx
+}
+
+// endBlock counts the sales of a block, and forgets the positions that say nothing after it.
+func (b *book) endBlock(sold *bookSales) {
+	sold.conclude(b)
+	for _, k := range b.touched {
+		if p := b.of[k]; p != nil && p.IsEmpty() {
+			delete(b.of, k)
+		}
+	}
+	b.touched = b.touched[:0]
+}
+
+// enter moves a position by an entry, and another one where the basis went to it, and notes what that came to.
+func (b *book) enter(e *booked, to *market.EntryKey, sold *bookSales) {
 	was := e.Entry
 	in := pnl.Entry{
 		Kind: e.Kind, At: e.Time, Tx: e.Tx, Amount: e.Amount, Before: e.Before, HasBefore: e.HasBefore, NanoUSD: e.NanoUSD, HasUSD: e.HasUSD,
@@ -110,8 +145,8 @@ func (b *book) enter(e *booked, sold *bookSales) {
 	fee := e.Fee.Amount()
 	in.FeeNanoUSD = int64(fee.Uint64()) // at most the trade's value
 	f := pnl.Apply(b.position(e.Wallet, e.Token), &in)
-	if b.wallets[e.To] {
-		pnl.Receive(b.position(e.To, e.Token), &f.Carried, f.CarriedCost, &e.Amount)
+	if to != nil {
+		pnl.Receive(b.position(to.Wallet, e.Token), &f.Carried, f.CarriedCost, &e.Amount)
 	}
 	isTrade := e.Kind == pnl.Buy || e.Kind == pnl.Sell
 	if e.MovedOut = f.MovedOut; e.Kind == pnl.Sell {
@@ -137,6 +172,7 @@ func (b *book) enter(e *booked, sold *bookSales) {
 
 func (b *book) position(wallet, token market.Address) *market.Position {
 	k := market.PositionKey{Wallet: wallet, Token: token}
+	b.touched = append(b.touched, k)
 	if b.of[k] == nil {
 		b.of[k] = &market.Position{}
 	}

@@ -42,6 +42,76 @@ func TestAPastGivesABasis(t *testing.T) {
 	b.wantPosition("the wallet has less than its past says", alice, 30, 30, false)
 }
 
+// TestThePastAndTheIndexsOwnTrades: of a transaction that the index has itself its own word counts, and what else a past tells of its time stands besides.
+func TestThePastAndTheIndexsOwnTrades(t *testing.T) {
+	t.Parallel()
+	b := dogPool(t)
+	b.next(12, nil, buys(alice, 100, 100))
+	own := b.lastTrade()
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time+12)})
+	same := boughtBefore(alice)
+	same.Block, same.Time, same.Tx, same.Seq, same.NanoUSD = own.Block, own.Time, own.Tx, market.PastSeq, 1e9
+	sent := same
+	sent.Tx, sent.Kind, sent.Amount, sent.Seq, sent.HasUSD = market.EVMTx([32]byte{9}), market.WentOut, e18(40), market.PastSeq+1, false
+	b.next(12, []market.Fact{market.PastFact{Wallet: alice, Before: b.last.Number, In: 7, Entries: []market.Entry{same, sent}}})
+	b.wantPosition("she bought them once, and sent some away before anybody looked", alice, 60, 60, false)
+	if got := b.db.watched[alice].PastIn; got != 7 {
+		t.Errorf("it was taken in by block %d, want that of the index before", got)
+	}
+}
+
+// TestBasisThatWentToAWalletOfBefore: what a wallet got from its member in an earlier life, of which nothing is kept, gives it no basis in this one.
+func TestBasisThatWentToAWalletOfBefore(t *testing.T) {
+	t.Parallel()
+	b := dogPool(t)
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time+12), watched(bob, 1, b.last.Time+12)}, buys(alice, 100, 100))
+	b.next(12, nil, tx(moved(dog, alice, bob, e18(50))))
+	b.wantPosition("half of them", bob, 50, 50, true)
+	b.db.entries = slices.DeleteFunc(b.db.entries, func(e market.Entry) bool { return e.Wallet == bob }) // forgotten, and watched again
+	delete(b.db.positions, market.PositionKey{Wallet: bob, Token: dog})
+	b.restart(b.last)
+	b.next(12, []market.Fact{market.PastFact{Wallet: bob, Before: b.last.Number}})
+	b.wantPosition("nothing is kept of what it got", bob, 0, 0, false)
+	b.wantPosition("the sender's are gone", alice, 50, 50, true)
+}
+
+// TestPricesOfThen values what was traded for a quote asset without a peg by an event of then, of whichever of its pools tells one, and by nothing else.
+func TestPricesOfThen(t *testing.T) {
+	t.Parallel()
+	b := stage(t, counted(5_000)) // where weth is at 2,000 USD by a pool with usdc
+	b.next(12, nil, tx(pair(poolA, dog, weth), moved(dog, nobody, poolA, e18(1000)), synced(poolA, e18(1000), e18(10))))
+	past := (&chain{last: market.Header{Number: 9, Time: genesis.Time - 5000}}).block(12, nil,
+		tx(moved(weth, alice, poolA, e18(1)), moved(dog, poolA, alice, e18(90)), synced(poolA, e18(910), e18(11)), swapped(poolA, out(e18(90)), in(e18(1)), router, alice)),
+		tx(moved(dog, bob, carol, e18(1))))
+	begin := b.db.beginning(b.machine, b.last)
+	derived := func(prices ...derive.PastPrice) []market.Entry {
+		t.Helper()
+		of := derive.OfWallet(&past, alice)
+		s := derive.PastState(&of, alice, &begin)
+		x := &indexer{machine: b.machine, state: s, db: b.db}
+		x.load([]market.Block{of}, of.Header)
+		sources := b.machine.PriceSources(s, &of)
+		if len(of.Txs) != 1 || len(sources) != 1 || sources[0][0].Base != weth {
+			t.Fatalf("%d transactions are hers, prices are of %+v", len(of.Txs), sources)
+		}
+		for i := range prices {
+			prices[i].Pool = sources[0][0]
+		}
+		list, err := b.machine.PastEntries(s, &of, prices)
+		if err != nil || len(list) != 1 || list[0].Kind != market.Bought || list[0].Amount != e18(90) || list[0].Seq != market.PastSeq || list[0].Counts {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		return list
+	}
+	if e := derived()[0]; e.HasUSD {
+		t.Errorf("without a price of then it is valued: %+v", e)
+	}
+	pool := b.db.tokens[weth].Pool
+	if e := derived(derive.PastPrice{Event: synced(pool, e18(1000), e6(500_000))})[0]; !e.HasUSD || e.NanoUSD != 500e9 {
+		t.Errorf("at 500 USD it is valued so: %+v", e)
+	}
+}
+
 // TestALongBookStaysAsItIs takes no past in for a member with too many entries, and one of exactly as many as are worked out again.
 func TestALongBookStaysAsItIs(t *testing.T) {
 	t.Parallel()
@@ -93,7 +163,7 @@ func TestAPastIsAsGoodAsTradesOfTheIndex(t *testing.T) {
 		}
 		for _, e := range whole.db.entries {
 			if f := pasts[e.Wallet]; e.Block < f.Before {
-				e.Proceeds, e.Cost, e.MovedOut = market.USD{}, market.USD{}, market.USD{}
+				e.Proceeds, e.Cost, e.MovedOut, e.Seq = market.USD{}, market.USD{}, market.USD{}, market.PastSeq+e.Seq
 				f.Entries = append(f.Entries, e)
 			}
 		}
@@ -117,6 +187,9 @@ func TestAPastIsAsGoodAsTradesOfTheIndex(t *testing.T) {
 				p.IsIn, p.IsCopied = false, false
 				db.positions[k] = p
 			}
+		}
+		for i := range late.db.entries {
+			late.db.entries[i].Seq %= market.PastSeq
 		}
 		out := rowDifferences("position", whole.db.positions, late.db.positions)
 		out = append(out, rowDifferences("hour", whole.db.hours, late.db.hours)...)
@@ -152,7 +225,7 @@ func BenchmarkRework(b *testing.B) {
 	}
 	for b.Loop() {
 		s := derive.NewState(market.Beginning{Last: genesis, Watched: []market.WatchedWallet{{Wallet: alice, Member: 1, Since: 1}}})
-		s.Put(market.Wanted{BooksOf: []market.Address{alice}, ExpireFrom: 1}, rows)
+		s.Put(market.Wanted{BooksOf: [][]market.Address{{alice}}, ExpireFrom: 1}, rows)
 		if err := m.Apply(s, []market.Block{block}, block.Header); err != nil {
 			b.Fatal(err)
 		}

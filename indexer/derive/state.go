@@ -54,8 +54,10 @@ type State struct {
 	entries []market.Entry
 	// booked are all entries, as the database has them, of the members whose wallets' past the batch takes in.
 	booked *table[market.EntryKey, market.Entry]
-	fees   []market.Fee
-	stream []market.StreamItem
+	// hasBook are the wallets of those members.
+	hasBook map[market.Address]bool
+	fees    []market.Fee
+	stream  []market.StreamItem
 }
 
 // NewState starts from what is committed.
@@ -76,8 +78,8 @@ func NewState(b market.Beginning) *State {
 		positions: newTable[market.PositionKey](same[market.Position]),
 		hours:     newTable[market.HourKey](same[market.WalletHour]),
 		past:      make(map[market.Address][]market.Trade),
-		booked:    newTable[market.EntryKey](same[market.Entry]),
 	}
+	s.ForgetBooks()
 	s.begin(b)
 	return s
 }
@@ -132,7 +134,13 @@ func (s *State) Rewind(b market.Beginning, touched *market.Touched) {
 	for _, base := range touched.Bases {
 		delete(s.byBase, base)
 	}
+	s.ForgetBooks()
 	s.begin(b)
+}
+
+// ForgetBooks drops what was loaded to take pasts in. A batch that may have been prepared in vain begins with it.
+func (s *State) ForgetBooks() {
+	s.booked, s.hasBook = newTable[market.EntryKey](same[market.Entry]), map[market.Address]bool{}
 }
 
 // TouchedBy names the rows that changes touch, for a Rewind before changes that were flushed and are never committed.
@@ -202,7 +210,7 @@ func (s *State) Flush(limit int) market.Changes {
 	_ = s.curves.flush() // the rows of launches tell it
 	s.trades, s.queued, s.entries, s.fees, s.stream = nil, nil, nil, nil, nil
 	clear(s.past)
-	s.booked = newTable[market.EntryKey](same[market.Entry])
+	s.ForgetBooks()
 	clear(s.minutes)
 	clear(s.pairs)
 	s.tokens.trim(limit, nil)
@@ -310,6 +318,11 @@ func (s *State) putWallets(w market.Wanted, rows *market.Rows) {
 	}
 	for _, wallet := range w.TradesOf {
 		s.past[wallet] = rows.Past[wallet]
+	}
+	for _, wallets := range w.BooksOf {
+		for _, wallet := range wallets {
+			s.hasBook[wallet] = true
+		}
 	}
 	for i := range rows.Entries {
 		s.booked.put(rows.Entries[i].Key(), &rows.Entries[i])

@@ -15,7 +15,7 @@ type wallets struct {
 	positions *set[market.PositionKey]
 	hours     *set[market.HourKey]
 	past      []market.Address
-	books     []market.Address
+	books     [][]market.Address
 	touches   []Touch
 }
 
@@ -74,9 +74,6 @@ func newWallets(m *Machine, s *State, blocks []market.Block) wallets {
 
 // wantBooks wants all that is kept of the members of whose wallets the blocks' facts tell the past.
 func (w *wallets) wantBooks(s *State, blocks []market.Block) {
-	if len(s.booked.rows) > 0 {
-		return // they are loaded
-	}
 	members := map[int64]bool{}
 	for i := range blocks {
 		for _, f := range blocks[i].Facts {
@@ -93,11 +90,14 @@ func (w *wallets) wantBooks(s *State, blocks []market.Block) {
 		}
 	}
 	for member := range members {
-		w.books = append(w.books, s.WatchedOf(member)...)
-	}
-	for wallet, list := range w.begun {
-		if slices.ContainsFunc(list, func(member int64) bool { return members[member] }) && !slices.Contains(w.books, wallet) {
-			w.books = append(w.books, wallet)
+		list := s.WatchedOf(member)
+		for wallet, begun := range w.begun {
+			if slices.Contains(begun, member) && !slices.Contains(list, wallet) {
+				list = append(list, wallet)
+			}
+		}
+		if slices.ContainsFunc(list, func(wallet market.Address) bool { return !s.hasBook[wallet] }) {
+			w.books = append(w.books, list)
 		}
 	}
 }

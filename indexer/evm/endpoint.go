@@ -31,6 +31,8 @@ type endpoint struct {
 	mu sync.Mutex
 	// rangeLen is how many blocks it is asked for at once.
 	rangeLen uint64
+	// pastLen is how many blocks it takes in a question about a single pool of the past; 0 while it took all.
+	pastLen uint64
 	// topicsLen is the most topics that it takes in one filter; 0 while it took all, anyTopics where its refusals are about something else.
 	topicsLen int
 	// probation counts the first ranges of the past that it gave, which are held against another endpoint's.

@@ -1,9 +1,11 @@
 package evm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
@@ -52,7 +54,7 @@ func (s *Source) TransfersOfWallets(ctx context.Context, wallets []market.Addres
 		return nil, 0, ctx.Err()
 	}
 	if err != nil { // it says nothing
-		second = answer[[]chain.WalletTransfer]{upTo: a.upTo}
+		return a.found, a.upTo, nil //nolint:nilerr // as where there is one
 	}
 	upTo = min(a.upTo, second.upTo)
 	named := map[chain.WalletTransfer]int{}
@@ -109,36 +111,110 @@ func inRange(from, to uint64, ask func(to uint64) error) error {
 	}
 }
 
-// LastPrice finds the last block of a range in which a pool told a price, in as much of the range's end as one endpoint takes at once; from is its first block.
+// LastPrice finds the last block of a range in which a pool told a price, in as much of the range's end as the endpoints take at once; from is its first block.
 func (s *Source) LastPrice(ctx context.Context, pool *market.Pool, first, last uint64) (block uint64, ok bool, from uint64, err error) {
 	topic, known := decode.PriceTopic(pool.Protocol)
 	if !known {
 		return 0, false, first, nil
 	}
+	q := logQuestion{where: map[string]any{"toBlock": rpc.HexQuantity(last), "address": pool.ID.String()}, topics: [][32]byte{topic}}
+	if pool.Protocol == market.UniswapV4 { // its manager has all pools
+		q.where["address"], q.event, q.topics = pool.Factory.String(), topic, [][32]byte{[32]byte(pool.ID.Bytes())}
+	}
+	answers := 0
+	take := func(ctx context.Context, e *endpoint) error {
+		found, starts, err := e.lastLog(ctx, q, first, last)
+		if err != nil {
+			return err
+		}
+		answers++
+		block, ok, from = max(block, found), ok || found > 0, max(from, starts)
+		return nil
+	}
+	var answered *endpoint
 	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
-		return inRange(first, last, func(to uint64) error {
-			from = last - (to - first)
-			q := logQuestion{
-				where: map[string]any{"fromBlock": rpc.HexQuantity(from), "toBlock": rpc.HexQuantity(last), "address": pool.ID.String()}, topics: [][32]byte{topic},
-				single: from == last,
-			}
-			if pool.Protocol == market.UniswapV4 { // its manager has all pools
-				q.where["address"], q.event, q.topics = pool.Factory.String(), topic, [][32]byte{[32]byte(pool.ID.Bytes())}
-			}
-			logs, got, err := e.logs(ctx, &q)
-			if err != nil {
-				return err
-			}
-			defer got.Done()
-			if slices.ContainsFunc(logs, func(l decode.Log) bool { return l.Block < from || l.Block > last }) {
+		answered = e
+		return take(ctx, e)
+	})
+	if err != nil || len(s.pool.List) == 1 {
+		return block, ok, from, err
+	}
+	for _, e := range s.pool.Others(answered) {
+		if err = s.pool.On(ctx, e, take); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if answers < 2 {
+		return 0, false, 0, fmt.Errorf("a pool's price of then: one endpoint alone answers: %w", err)
+	}
+	return block, ok, from, nil
+}
+
+// lastLog finds the block of the last log of a range, in as much of its end as the endpoint takes at once; 0 where there is none.
+func (e *endpoint) lastLog(ctx context.Context, q logQuestion, first, last uint64) (block, from uint64, err error) {
+	e.mu.Lock()
+	most := cmp.Or(e.pastLen, last-first+1)
+	e.mu.Unlock()
+	err = inRange(first, min(last, first+most-1), func(to uint64) error {
+		from = last - (to - first)
+		q.where, q.single = maps.Clone(q.where), from == last
+		q.where["fromBlock"] = rpc.HexQuantity(from)
+		logs, got, err := e.logs(ctx, &q)
+		if err != nil {
+			return err
+		}
+		defer got.Done()
+		if err := areAskedFor(logs, q.topics, q.place()); err != nil {
+			return err
+		}
+		block = 0
+		for i := range logs {
+			if logs[i].Block < from || logs[i].Block > last {
 				return fmt.Errorf("%w: a log that wasn't asked for", rpc.ErrGarbage)
 			}
-			block, ok = 0, len(logs) > 0
-			for i := range logs {
-				block = max(block, logs[i].Block)
-			}
-			return nil
-		})
+			block = max(block, logs[i].Block)
+		}
+		return nil
 	})
-	return block, ok, from, err
+	if width := last - from + 1; err == nil && from > first && width < most {
+		e.mu.Lock()
+		e.pastLen = width // the next question needs no refusals
+		e.mu.Unlock()
+	}
+	return block, from, err
+}
+
+// PastBlock reads a block far behind the head by its number, with its time. Where there are several endpoints, two have to have the same: what comes of it is kept for
+// good.
+func (s *Source) PastBlock(ctx context.Context, number uint64) (market.Block, error) {
+	first, err := s.readPiece(ctx, 0, number, number)
+	if err != nil || len(s.pool.List) == 1 {
+		return pastBlock(&first), err
+	}
+	votes := []answer[chain.Batch]{first}
+	for _, e := range s.pool.Others(first.by) {
+		vote, err := s.pastOf(ctx, e, 0, number, number)
+		if ctx.Err() != nil {
+			return market.Block{}, ctx.Err()
+		}
+		if err != nil {
+			continue
+		}
+		if slices.ContainsFunc(votes, func(v answer[chain.Batch]) bool { return sameBlocks(&v, &vote) }) {
+			return pastBlock(&vote), nil
+		}
+		votes = append(votes, vote)
+	}
+	if len(votes) > 1 {
+		if _, err := s.settlePast(ctx, votes); err != nil { // whoever is wrong is asked last the next time
+			return market.Block{}, err
+		}
+	}
+	return market.Block{}, fmt.Errorf("block %d: no two endpoints have the same", number)
+}
+
+func pastBlock(a *answer[chain.Batch]) market.Block {
+	b := blockOf(&a.found, a.upTo)
+	b.Header = a.found.Last.Header
+	return b
 }

@@ -129,7 +129,7 @@ func TestTransfersThatOneEndpointNames(t *testing.T) {
 		return "", `{"code":-32000,"message":"out of order"}`
 	})
 	found, upTo, err := sourceOf(t, time.Now, first.URL, silent.URL).TransfersOfWallets(t.Context(), []market.Address{walletNo(0)}, 1, 10)
-	if err != nil || upTo != 10 || len(found) != 4 || slices.ContainsFunc(found, func(f chain.WalletTransfer) bool { return !f.Alone }) {
+	if err != nil || upTo != 10 || len(found) != 4 || slices.ContainsFunc(found, func(f chain.WalletTransfer) bool { return f.Alone }) {
 		t.Errorf("with a second one that fails: up to block %d, %v: %+v", upTo, err, found)
 	}
 }
@@ -178,7 +178,7 @@ func TestLastPrice(t *testing.T) {
 		first, last uint64
 		block, from uint64
 		ok          bool
-	}{{11, 20, 17, 11, true}, {1, 20, 17, 11, true}, {1, 16, 12, 9, true}, {1, 11, 0, 7, false}, {17, 17, 17, 17, true}, {18, 18, 0, 18, false}} {
+	}{{11, 20, 17, 11, true}, {1, 20, 17, 11, true}, {1, 16, 12, 7, true}, {1, 11, 0, 2, false}, {17, 17, 17, 17, true}, {18, 18, 0, 18, false}} {
 		block, ok, from, err := s.LastPrice(t.Context(), pool, c.first, c.last)
 		if err != nil || ok != c.ok || block != c.block || from != c.from {
 			t.Errorf("from %d to %d: block %d, %v, of those from %d on, %v; want %+v", c.first, c.last, block, ok, from, err, c)
@@ -186,5 +186,30 @@ func TestLastPrice(t *testing.T) {
 	}
 	if _, ok, _, err := s.LastPrice(t.Context(), &market.Pool{Protocol: market.BondingCurve}, 1, 2); ok || err != nil {
 		t.Errorf("a curve has a price: %v", err)
+	}
+}
+
+// TestPastBlock wants the same block of two endpoints where there are several, and no block where one alone has it.
+func TestPastBlock(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		nodes []int // how many logs each has, -1 where it fails
+		logs  int   // -1 is an error
+	}{
+		"one": {[]int{2}, 2}, "two agree": {[]int{2, 2}, 2}, "one of three forges": {[]int{3, 2, 2}, 2}, "two differ": {[]int{3, 2}, -1},
+		"the second fails": {[]int{2, -1}, -1}, "one drops all": {[]int{2, 0}, -1}, "three differ": {[]int{1, 2, 3}, -1}, "one of three fails": {[]int{-1, 2, 2}, 2},
+	} {
+		var urls []string
+		for _, n := range c.nodes {
+			urls = append(urls, pastNode(t, n, n).URL)
+		}
+		b, err := sourceOf(t, time.Now, urls...).PastBlock(t.Context(), 7)
+		logs := 0
+		for i := range b.Txs {
+			logs += len(b.Txs[i].Logs)
+		}
+		if failed := err != nil; failed != (c.logs < 0) || !failed && (logs != c.logs || b.Number != 7 || b.Time == 0) {
+			t.Errorf("%s: %d logs of block %d at %d, %v", name, logs, b.Number, b.Time, err)
+		}
 	}
 }

@@ -3,7 +3,6 @@ package pasts
 import (
 	"context"
 
-	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -11,8 +10,9 @@ import (
 const (
 	// blocksKept is how many blocks are kept for the prices that the next ones may need.
 	blocksKept = 16
-	// pricesWithin and priceRanges are how many blocks before a trade a price is looked for, at first, and in how many ranges, each ten times as wide.
-	pricesWithin, priceRanges = 300, 3
+	// pricesWithin is how many blocks before a trade a price is looked for, firstPrices in how many of them at first; each question after it is about ten times as
+	// many. priceQuestions is how many questions that takes at most, with nodes that take few blocks at once.
+	pricesWithin, firstPrices, priceQuestions = 30_000, 300, 20
 	// sourcesTried is in how many pools of a quote asset a price is looked for.
 	sourcesTried = 3
 )
@@ -24,24 +24,15 @@ type blocks struct {
 	read map[uint64]market.Block
 }
 
-// block reads a block of the past, of which two endpoints have the same logs where there are two.
+// block reads a block of the past.
 func (p *blocks) block(ctx context.Context, number uint64) (market.Block, error) {
 	b, ok := p.read[number]
 	if ok {
 		return b, nil
 	}
-	h, err := p.Nodes.Header(ctx, number)
+	b, err := p.Nodes.PastBlock(ctx, number)
 	if err != nil {
 		return b, err
-	}
-	for r, err := range p.Nodes.Blocks(ctx, []chain.Header{h}) {
-		if err == nil {
-			_, err = p.Nodes.Agree(ctx, h, &r)
-		}
-		if err != nil {
-			return b, err
-		}
-		b = r.Block
 	}
 	if len(p.read) == blocksKept {
 		clear(p.read)
@@ -88,9 +79,11 @@ func (p *blocks) price(ctx context.Context, b *market.Block, pool *market.Pool) 
 	if e, ok = derive.LastPriceIn(b, pool); ok {
 		return e, true, nil
 	}
-	last, width := b.Number-1, uint64(pricesWithin)
-	for range priceRanges {
-		number, ok, from, err := p.Nodes.LastPrice(ctx, pool, last-min(last, width-1), last)
+	last := b.Number - 1
+	least := last - min(last, pricesWithin-1)
+	width := uint64(firstPrices)
+	for range priceQuestions {
+		number, ok, from, err := p.Nodes.LastPrice(ctx, pool, max(least, last-min(last, width-1)), last)
 		if err != nil {
 			return nil, false, err
 		}
@@ -104,7 +97,7 @@ func (p *blocks) price(ctx context.Context, b *market.Block, pool *market.Pool) 
 			}
 			from = number
 		}
-		if from == 0 {
+		if from <= least {
 			break
 		}
 		last, width = from-1, 10*width

@@ -1,5 +1,5 @@
-// Package pasts reads, in the background of the loop, what members' wallets did before the index of their chain began. It writes the results into jobs, which
-// the loop takes in.
+// Package pasts reads, in the background of the loop, what members' wallets did before they were watched, where the index of their chain doesn't reach back far enough.
+// It writes the results into jobs, which the loop takes in.
 package pasts
 
 import (
@@ -32,18 +32,22 @@ const (
 	// fewTransfers is below how many transfers of a range the next one may be twice as wide.
 	fewTransfers = 2_000
 	// mostBlocks is how many blocks of a wallet are read. Nothing is known of the past of a wallet with more: what isn't known has no basis. mostAlone is how many
-	// are read besides that one endpoint of several names alone, so that none can have a wallet's past given up.
-	mostBlocks, mostAlone = 10_000, 1_000
+	// are read besides that one endpoint of two names alone. Of a wallet with more it can't be told now: one endpoint's word gives up nobody's past.
+	mostBlocks, mostAlone = 10_000, 10_000
+	// mostJobs is how many wallets' pasts are read at once at most, those that can't be read now among them.
+	mostJobs = 1_000
 	// restsFor is the time between two looks whether there is anything to do, and toldEvery that between two lines of a log that say how far it has come.
 	restsFor, toldEvery = 5 * time.Second, 30 * time.Second
 	// longestRest is the longest pause after one failure after the other, firstPause and longestPause are those until a wallet's blocks are read again that couldn't be.
 	longestRest, firstPause, longestPause = 10 * time.Minute, time.Minute, time.Hour
 )
 
+// Settle is how long an index has to have gone on until anything of the time before it is read: by then it knows the tokens and pools that are traded.
+const Settle = 24 * time.Hour
+
 // Nodes tell of the past.
 type Nodes interface {
 	chain.BlockReader
-	chain.Agreement
 	chain.PastFinder
 }
 
@@ -51,6 +55,8 @@ type Nodes interface {
 type Options struct {
 	// Days is how long before a wallet counts for its member anything of it is wanted; 0 wants nothing of the time before the index.
 	Days int64
+	// Settle is as the constant.
+	Settle time.Duration
 	// Reading is told of how many wallets the past is being read.
 	Reading func(wallets int)
 	Store   *store.Store
@@ -88,10 +94,18 @@ type Reader struct {
 
 // part is what the first blocks of a job did to its wallet.
 type part struct {
-	wallet  market.Address
-	change  int64
+	of      partOf
 	blocks  int
 	entries []market.Entry
+}
+
+// partOf tells one list of a wallet's blocks from another.
+type partOf struct {
+	index  string
+	wallet market.Address
+	change int64
+	before uint64
+	found  int
 }
 
 // pause is until when something isn't tried again, and how long the pause is.
@@ -134,17 +148,14 @@ func (r *Reader) Ready(ctx context.Context) (f market.PastFact, ok bool, err err
 
 // Run reads until ctx ends.
 func (r *Reader) Run(ctx context.Context, l *store.Lease) {
-	if r.Days == 0 {
-		return
-	}
 	rest := restsFor
 	for ctx.Err() == nil {
 		more, err := r.pass(rpc.For(ctx, budget.Pasts), l)
-		if errors.Is(err, store.ErrLeaseLost) {
+		if errors.Is(err, store.ErrLeaseLost) || r.Days == 0 && err == nil {
 			return
 		}
 		if err != nil && ctx.Err() == nil {
-			r.Log.WarnContext(ctx, "reading what members' wallets did before the index began was interrupted", "err", err.Error())
+			r.Log.WarnContext(ctx, "reading what members' wallets did before they were watched was interrupted", "err", err.Error())
 		}
 		if rest = min(2*rest, longestRest); err == nil {
 			rest = restsFor
@@ -163,12 +174,12 @@ func (r *Reader) Run(ctx context.Context, l *store.Lease) {
 	}
 }
 
-// pass goes a step on: it begins to look for wallets, looks through a range of blocks for them, or reads the blocks of one of them.
+// pass goes a step on: it looks through a range of blocks for wallets, reads the blocks of one of them, or begins to look for others.
 func (r *Reader) pass(ctx context.Context, l *store.Lease) (more bool, err error) {
 	if err := r.Store.Wallets.DropPasts(ctx, l, r.final.Load()); err != nil {
 		return false, err
 	}
-	if r.GivesUp(budget.Pasts) {
+	if r.Days == 0 || r.GivesUp(budget.Pasts) {
 		return false, nil
 	}
 	ok, err := r.findBeginning(ctx)
@@ -180,22 +191,44 @@ func (r *Reader) pass(ctx context.Context, l *store.Lease) (more bool, err error
 		return false, err
 	}
 	r.Reading(len(jobs))
-	if len(jobs) == 0 {
-		return r.begin(ctx, l)
-	}
-	next := slices.MinFunc(jobs, func(a, b market.PastJob) int { return int(min(a.Next, a.Before)) - int(min(b.Next, b.Before)) }).Next
-	if next < jobs[0].Before {
+	if next, ok := r.next(jobs); ok {
 		return true, r.look(ctx, l, jobs, next)
 	}
-	return r.readOne(ctx, l, jobs)
+	if more, err := r.readOne(ctx, l, jobs); more || err != nil {
+		return more, err
+	}
+	if len(jobs) >= mostJobs {
+		return false, nil
+	}
+	return r.begin(ctx, l)
+}
+
+// next is the first block that is to be looked through; ok is false where there is none now.
+func (r *Reader) next(jobs []market.PastJob) (next uint64, ok bool) {
+	for i := range jobs {
+		if j := &jobs[i]; !j.IsFound() && !r.isPaused(j.Wallet) && (!ok || j.Next < next) {
+			next, ok = j.Next, true
+		}
+	}
+	return next, ok
+}
+
+func (r *Reader) isPaused(wallet market.Address) bool { return r.Now().Before(r.pauses[wallet].until) }
+
+// pause has a wallet left alone for a while, longer each time.
+func (r *Reader) pause(ctx context.Context, j *market.PastJob, err error) {
+	p := r.pauses[j.Wallet]
+	p.long = max(firstPause, min(2*p.long, longestPause))
+	p.until = r.Now().Add(p.long)
+	r.pauses[j.Wallet] = p
+	r.Log.WarnContext(ctx, "what a member's wallet did before it was watched can't be read", "change", j.Change, "err", err.Error(), "retry_in_s", p.long.Seconds())
 }
 
 // readOne reads the blocks of one of the wallets. One whose blocks can't be read holds up no other.
 func (r *Reader) readOne(ctx context.Context, l *store.Lease, jobs []market.PastJob) (more bool, err error) {
 	for i := range jobs {
 		j := &jobs[i]
-		p := r.pauses[j.Wallet]
-		if r.Now().Before(p.until) {
+		if !j.IsFound() || r.isPaused(j.Wallet) {
 			continue
 		}
 		err := r.read(ctx, l, j)
@@ -206,10 +239,7 @@ func (r *Reader) readOne(ctx context.Context, l *store.Lease, jobs []market.Past
 		if ctx.Err() != nil || errors.Is(err, store.ErrLeaseLost) {
 			return false, err
 		}
-		p.long = max(firstPause, min(2*p.long, longestPause))
-		p.until = r.Now().Add(p.long)
-		r.pauses[j.Wallet] = p
-		r.Log.WarnContext(ctx, "what a member's wallet did before the index began can't be read", "change", j.Change, "err", err.Error(), "retry_in_s", p.long.Seconds())
+		r.pause(ctx, j, err)
 		return true, nil
 	}
 	return false, nil
@@ -250,8 +280,12 @@ func (r *Reader) header(ctx context.Context, number uint64) (market.Header, erro
 
 // begin begins to look for wallets of whose past nothing is known, those together that one filter holds.
 func (r *Reader) begin(ctx context.Context, l *store.Lease) (began bool, err error) {
+	status, ok, err := r.Store.Chain(ctx, r.Index())
+	if err != nil || !ok || status.Last.Time < r.began.Time+int64(r.Settle.Seconds()) {
+		return false, err
+	}
 	reach := r.Days * 24 * 60 * 60
-	wallets, err := r.Store.Wallets.WithoutPast(ctx, r.Index(), r.began.Time+reach, walletsAtOnce)
+	wallets, err := r.Store.Wallets.WithoutPast(ctx, r.Index(), r.began.Time+reach, r.final.Load(), walletsAtOnce)
 	if err != nil || len(wallets) == 0 {
 		return false, err
 	}
@@ -261,9 +295,9 @@ func (r *Reader) begin(ctx context.Context, l *store.Lease) (began bool, err err
 	}
 	jobs := make([]market.PastJob, len(wallets))
 	for i, w := range wallets {
-		jobs[i] = market.PastJob{Wallet: w.Wallet, Change: w.Change, Since: w.Since - reach, Next: first, Before: r.began.Number + 1}
+		jobs[i] = market.PastJob{Wallet: w.Wallet, Change: w.Change, Since: w.Since - reach, First: first, Next: first, Before: w.From}
 	}
-	r.Log.InfoContext(ctx, "reading what members' wallets did before the index began", "wallets", len(jobs), "from", first, "to", r.began.Number)
+	r.Log.InfoContext(ctx, "reading what members' wallets did before they were watched", "wallets", len(jobs), "from", first)
 	return true, r.Store.Wallets.SavePasts(ctx, l, jobs)
 }
 
@@ -281,18 +315,28 @@ func (r *Reader) firstSince(ctx context.Context, at int64) (uint64, error) {
 	if failed != nil {
 		return 0, fmt.Errorf("the first block of %s: %w", time.Unix(at, 0).UTC().Format(time.RFC3339), failed)
 	}
+	if n > 0 { // one endpoint told the times
+		b, err := r.Nodes.PastBlock(ctx, uint64(n))
+		if err == nil && b.Time >= at {
+			err = fmt.Errorf("block %d is of %d", n, b.Time)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("the first block of %s: %w", time.Unix(at, 0).UTC().Format(time.RFC3339), err)
+		}
+	}
 	return uint64(n) + 1, nil
 }
 
 // look looks through a range of blocks for transfers of wallets.
 func (r *Reader) look(ctx context.Context, l *store.Lease, jobs []market.PastJob, next uint64) error {
-	before := jobs[0].Before
-	to := min(next+r.width, before) - 1
-	wallets := make([]market.Address, len(jobs))
-	of := make(map[market.Address]*market.PastJob, len(jobs))
+	var wallets []market.Address
+	of, before := map[market.Address]*market.PastJob{}, next
 	for i := range jobs {
-		wallets[i], of[jobs[i].Wallet] = jobs[i].Wallet, &jobs[i]
+		if j := &jobs[i]; !j.IsFound() && j.Next == next && len(wallets) < walletsAtOnce && !r.isPaused(j.Wallet) {
+			wallets, of[j.Wallet], before = append(wallets, j.Wallet), j, max(before, j.Before)
+		}
 	}
+	to := min(next+r.width, before) - 1
 	found, upTo, err := r.Nodes.TransfersOfWallets(ctx, wallets, next, to)
 	if err != nil {
 		return err
@@ -313,25 +357,35 @@ func (r *Reader) look(ctx context.Context, l *store.Lease, jobs []market.PastJob
 		}
 		return 1
 	})
+	changed := map[market.Address]bool{}
 	for i := range found {
 		t := &found[i]
 		j := of[t.Wallet]
-		if !known[t.Token] || len(j.Found) > 0 && j.Found[len(j.Found)-1] == t.Block || t.Alone && j.Alone == mostAlone {
+		if !known[t.Token] || t.Block >= j.Before || len(j.Found) > 0 && j.Found[len(j.Found)-1] == t.Block {
 			continue
 		}
+		changed[t.Wallet] = true
 		if j.Found = append(j.Found, t.Block); t.Alone {
 			j.Alone++
 		}
 	}
-	for i := range jobs {
-		j := &jobs[i]
-		if j.Next = upTo + 1; len(j.Found)-j.Alone > mostBlocks {
-			j.Found, j.Fact = nil, &market.PastFact{Wallet: j.Wallet, Before: j.Before}
-			r.Log.WarnContext(ctx, "a member's wallet did too much before the index began: none of it is known", "change", j.Change, "blocks_at_most", mostBlocks)
+	var save []market.PastJob
+	for wallet, j := range of {
+		j.Next = upTo + 1
+		switch {
+		case len(j.Found)-j.Alone > mostBlocks:
+			j.Found, j.Fact, changed[wallet] = nil, &market.PastFact{Wallet: j.Wallet, Before: j.Before}, true
+			r.Log.WarnContext(ctx, "a member's wallet did too much before it was watched: none of it is known", "change", j.Change, "blocks_at_most", mostBlocks)
+		case j.Alone > mostAlone: // from the beginning, another time
+			j.Found, j.Alone, j.Next, changed[wallet] = nil, 0, j.First, true
+			r.pause(ctx, j, errors.New("endpoints differ about too many blocks"))
+		}
+		if changed[wallet] {
+			save = append(save, *j)
 		}
 	}
-	r.tell(ctx, len(jobs), next, upTo+1, before)
-	err = r.Store.Wallets.SavePasts(ctx, l, jobs)
+	r.tell(ctx, len(wallets), next, upTo+1, before)
+	err = r.Store.Wallets.MovePasts(ctx, l, wallets, upTo+1, save)
 	r.ready.Store(true) // some may have ended
 	return err
 }
@@ -347,7 +401,7 @@ func (r *Reader) tell(ctx context.Context, wallets int, from, next, before uint6
 	}
 	r.told = now
 	done := float64(next-r.first) / float64(before-r.first)
-	r.Log.InfoContext(ctx, "reading what members' wallets did before the index began", "wallets", wallets, "block", next-1, "to", before-1,
+	r.Log.InfoContext(ctx, "reading what members' wallets did before they were watched", "wallets", wallets, "block", next-1, "to", before-1,
 		"percent", int(100*done), "eta_s", int(now.Sub(r.since).Seconds()*(1-done)/done))
 }
 
@@ -390,8 +444,8 @@ func (r *Reader) read(ctx context.Context, l *store.Lease, j *market.PastJob) er
 	if err != nil {
 		return err
 	}
-	if r.part.wallet != j.Wallet || r.part.change != j.Change {
-		r.part = part{wallet: j.Wallet, change: j.Change}
+	if of := (partOf{r.Index(), j.Wallet, j.Change, j.Before, len(j.Found)}); r.part.of != of {
+		r.part = part{of: of}
 	}
 	p := blocks{Reader: r, read: map[uint64]market.Block{}}
 	for ; r.part.blocks < len(j.Found); r.part.blocks++ {
@@ -417,7 +471,7 @@ func (r *Reader) read(ctx context.Context, l *store.Lease, j *market.PastJob) er
 	if err := r.Store.Wallets.SavePasts(ctx, l, []market.PastJob{after}); err != nil {
 		return err
 	}
-	r.Log.DebugContext(ctx, "what a member's wallet did before the index began is read", "change", j.Change, "blocks", len(j.Found), "entries", len(r.part.entries))
+	r.Log.DebugContext(ctx, "what a member's wallet did before it was watched is read", "change", j.Change, "blocks", len(j.Found), "entries", len(r.part.entries))
 	r.part = part{}
 	r.ready.Store(true)
 	return nil

@@ -29,11 +29,17 @@ type mockNodes struct {
 }
 
 func (n *mockNodes) Header(_ context.Context, number uint64) (h chain.Header, err error) {
-	if number == n.lost {
-		return h, chain.ErrNoBlock
-	}
 	h.Number, h.Time = number, int64(number)
 	return h, nil
+}
+
+func (n *mockNodes) PastBlock(ctx context.Context, number uint64) (b market.Block, err error) {
+	if number == n.lost {
+		return b, chain.ErrNoBlock
+	}
+	h, err := n.Header(ctx, number)
+	b.Header = h.Header
+	return b, err
 }
 
 func (n *mockNodes) TransfersOfWallets(_ context.Context, _ []market.Address, from, to uint64) (found []chain.WalletTransfer, upTo uint64, err error) {
@@ -96,7 +102,10 @@ func TestAWalletWithTooMuch(t *testing.T) {
 	}
 	r, l := readerOf(t, nodes)
 	const before = mostBlocks + 1_000
-	jobs := []market.PastJob{{Wallet: ada, Next: 1, Before: before}, {Wallet: bob, Next: 1, Before: before}}
+	jobs := []market.PastJob{{Wallet: ada, Change: 1, Next: 1, Before: before}, {Wallet: bob, Change: 1, Next: 1, Before: before}}
+	if err := r.Store.Wallets.SavePasts(t.Context(), l, jobs); err != nil {
+		t.Fatal(err)
+	}
 	for jobs[1].Next < before {
 		if err := r.look(t.Context(), l, jobs, jobs[1].Next); err != nil {
 			t.Fatal(err)
@@ -106,27 +115,44 @@ func TestAWalletWithTooMuch(t *testing.T) {
 		t.Errorf("of the one %d blocks are to be read, of the other %d", len(jobs[0].Found), len(jobs[1].Found))
 	}
 	kept, err := r.Store.Wallets.PastJobs(t.Context(), "base")
-	if err != nil || len(kept) != 1 || kept[0].Wallet != bob || kept[0].Next != before || len(kept[0].Found) != mostBlocks {
+	if err != nil || len(kept) != 1 || kept[0].Wallet != bob || kept[0].Next < before || len(kept[0].Found) != mostBlocks {
 		t.Errorf("%d pasts are read on, %v", len(kept), err)
 	}
 }
 
-// TestOneEndpointsWord: what one endpoint of several names alone is read up to a bound, and gives up nobody's past.
+// TestOneEndpointsWord: what one endpoint of two names alone is read, and gives up nobody's past: of a wallet with too much of it is looked again later.
 func TestOneEndpointsWord(t *testing.T) {
 	t.Parallel()
-	r, l := readerOf(t, &mockNodes{most: 1 << 40, transfers: []chain.WalletTransfer{{Wallet: ada, Token: dog, Block: 1, Alone: true}, {Wallet: ada, Token: dog, Block: 1}}})
-	nodes, _ := r.Nodes.(*mockNodes)
-	for i := range uint64(mostBlocks + 500) {
-		nodes.transfers = append(nodes.transfers, chain.WalletTransfer{Wallet: ada, Token: dog, Block: 2 + i, Alone: true})
+	nodes := &mockNodes{most: 1 << 40, transfers: []chain.WalletTransfer{{Wallet: ada, Token: dog, Block: 5, Alone: true}, {Wallet: ada, Token: dog, Block: 5}}}
+	for i := range uint64(mostAlone + 1) {
+		nodes.transfers = append(nodes.transfers, chain.WalletTransfer{Wallet: ada, Token: dog, Block: 6 + i, Alone: true})
+		if i > 0 {
+			nodes.transfers = append(nodes.transfers, chain.WalletTransfer{Wallet: bob, Token: dog, Block: 6 + i, Alone: true})
+		}
 	}
-	jobs := []market.PastJob{{Wallet: ada, Next: 1, Before: mostBlocks + 1_000}}
-	for jobs[0].Next < jobs[0].Before {
-		if err := r.look(t.Context(), l, jobs, jobs[0].Next); err != nil {
+	r, l := readerOf(t, nodes)
+	jobs := []market.PastJob{{Wallet: ada, Change: 1, First: 5, Next: 5, Before: 20_000}, {Wallet: bob, Change: 1, First: 5, Next: 5, Before: 20_000}}
+	if err := r.Store.Wallets.SavePasts(t.Context(), l, jobs); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		var err error
+		if jobs, err = r.Store.Wallets.PastJobs(t.Context(), "base"); err != nil {
+			t.Fatal(err)
+		}
+		next, ok := r.next(jobs)
+		if !ok {
+			break
+		}
+		if err := r.look(t.Context(), l, jobs, next); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if j := jobs[0]; j.Fact != nil || j.Alone != mostAlone || len(j.Found) != mostAlone+1 {
+	if j := jobs[0]; j.Fact != nil || j.Next != 5 || j.Alone+len(j.Found) != 0 || !r.isPaused(ada) {
 		t.Errorf("%d blocks are to be read, %d of them on one endpoint's word; given up: %v", len(j.Found), j.Alone, j.Fact != nil)
+	}
+	if j := jobs[1]; !j.IsFound() || j.Alone != mostAlone || len(j.Found) != mostAlone {
+		t.Errorf("of the other %d blocks are to be read, %d of them on one endpoint's word", len(j.Found), j.Alone)
 	}
 }
 

@@ -160,7 +160,7 @@ type Tracking struct {
 	Holders             Holders `json:"holders"`
 	// Caps bound what is read of a token's past to count its holders; zero fields are the defaults.
 	Caps HolderCaps `json:"caps,omitzero"`
-	// PastDays is how long before a wallet counts for its member what it did is read, as far as that is before the index began; 0 reads nothing.
+	// PastDays is how long before a wallet counts for its member what it did is read from the nodes, where the index began later; 0 reads nothing.
 	PastDays int64 `json:"past_days,omitempty"`
 }
 

@@ -48,7 +48,7 @@ type Changes struct {
 	Positions []Change[PositionKey, Position]
 	Hours     []Change[HourKey, WalletHour]
 	Entries   []Entry
-	// Reworked are earlier entries, of which what they realised has changed, or in whose place others have come.
+	// Reworked are earlier entries, of which what they realised has changed.
 	Reworked []Change[EntryKey, Entry]
 	Fees     []Fee
 	// Stream is what the blocks add to the stream, in their order. No reorg undoes it: what it takes back is told as well.
@@ -85,8 +85,8 @@ type Wanted struct {
 	Watched   []Address
 	Positions []PositionKey
 	Hours     []HourKey
-	TradesOf  []Address // all trades of these wallets; of one that has more than are copied, one more than that
-	BooksOf   []Address // all entries, positions and hours of these wallets; of more entries than MostReworked, one more than that
+	TradesOf  []Address   // all trades of these wallets; of one that has more than are copied, one more than that
+	BooksOf   [][]Address // all entries, positions and hours of the wallets of these members; of a member with more entries than MostReworked, one more than that
 	// Expire is the range of 1-minute candles (bucket opens, both inclusive) that leave the 24 h window; empty when
 	// ExpireFrom > ExpireTo.
 	ExpireFrom, ExpireTo int64

@@ -43,6 +43,9 @@ type GasKey struct {
 	Tx     TxID
 }
 
+// PastSeq is the first place of a past's entries among those of their block.
+const PastSeq = 1 << 20
+
 func (HeldFact) isFact() {}
 func (GasFact) isFact()  {}
 func (PastFact) isFact() {}
@@ -50,9 +53,12 @@ func (PastFact) isFact() {}
 // PastFact is what a watched wallet did before the index began, as nodes told it. It is for the state before the block.
 type PastFact struct {
 	Wallet Address
-	// Before is the first block of which it says nothing.
+	// Before is the first block of which it says nothing: that from which on the wallet is watched.
 	Before uint64
-	// Entries are those of the blocks before, in the order of the chain, without what they realised. None of them counts.
+	// In is the block whose commit took it in first; 0 before.
+	In uint64
+	// Entries are those of the blocks before, in the order of the chain, without what they realised. None of them counts. Their places in their blocks begin at
+	// PastSeq, so that those of trades which the index has itself stand before them.
 	Entries []Entry
 }
 
@@ -248,7 +254,9 @@ type PastJob struct {
 	Change int64
 	// Since is the unix second from which on anything of the wallet is wanted.
 	Since int64
-	// Next is the first block that wasn't looked through yet, and Before the first one that isn't to be: the index's own.
+	// First is the first block that is looked through.
+	First uint64
+	// Next is the first block that wasn't looked through yet, and Before the first one that isn't to be: that from which on the wallet is watched.
 	Next, Before uint64
 	// Found are the blocks that touch the wallet, in order, Alone of which one endpoint of several named alone.
 	Found []uint64
@@ -256,3 +264,6 @@ type PastJob struct {
 	// Fact is what came of it; nil while all of it isn't read.
 	Fact *PastFact
 }
+
+// IsFound reports whether all blocks were looked through: those that were found are to be read.
+func (j *PastJob) IsFound() bool { return j.Next >= j.Before }

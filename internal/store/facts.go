@@ -146,6 +146,7 @@ type pastBody struct {
 	Version int               `json:"v"`
 	Wallet  model.AddressText `json:"wallet"`
 	Before  uint64            `json:"before"`
+	In      uint64            `json:"in"`
 	Entries []pastEntryBody   `json:"entries"`
 }
 
@@ -352,10 +353,10 @@ func readGas(body []byte) (market.Fact, error) {
 	return f, nil
 }
 
-// Between lists what is known about the blocks from first to last, in order.
+// Between lists what is known about the blocks from first to last, in order, but for the pasts of wallets (PastFacts), which may be long.
 func (s Facts) Between(ctx context.Context, chain string, first, last uint64) ([]StoredFact, error) {
 	var rows []factRow
-	err := s.db.Write.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, int64(first), int64(last)).
+	err := s.db.Write.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ? AND kind <> ?", chain, int64(first), int64(last), pastKind).
 		Order("block", "kind", "ref").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read facts: %w", err)
@@ -366,7 +367,7 @@ func (s Facts) Between(ctx context.Context, chain string, first, last uint64) ([
 // Sure are Facts but for those that no two of several endpoints gave.
 func (s Facts) Sure(ctx context.Context, chain string, first, last uint64) ([]StoredFact, error) {
 	var rows []factRow
-	err := s.db.Write.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, int64(first), int64(last)).
+	err := s.db.Write.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ? AND kind <> ?", chain, int64(first), int64(last), pastKind).
 		Where("NOT EXISTS (SELECT 1 FROM unsure_facts u WHERE u.chain = fact_row.chain AND u.block = fact_row.block AND u.kind = fact_row.kind "+
 			"AND u.ref = fact_row.ref)").Order("block", "kind", "ref").Scan(ctx)
 	if err != nil {

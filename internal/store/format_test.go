@@ -289,7 +289,7 @@ func everyFact() []market.Fact {
 		market.HeldFact{PositionKey: market.PositionKey{Wallet: address(6), Token: address(1)}},
 		market.GasFact{GasKey: market.GasKey{Wallet: address(6), Tx: market.EVMTx(hash(3))}, Known: true, Amount: amount(0)},
 		market.GasFact{GasKey: market.GasKey{Wallet: address(6), Tx: market.EVMTx(hash(3))}},
-		market.PastFact{Wallet: address(6), Before: 50, Entries: []market.Entry{
+		market.PastFact{Wallet: address(6), Before: 50, In: 60, Entries: []market.Entry{
 			{
 				Wallet: address(6), Block: 10, Seq: 1, Time: 11, Tx: market.EVMTx(hash(3)), Token: address(1), Kind: market.Sold, Pool: poolID(2), LogIndex: 7, Amount: huge(2),
 				NanoUSD: 0, HasUSD: true, Fee: market.NanoUSD(3),

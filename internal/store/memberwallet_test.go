@@ -83,14 +83,7 @@ func TestForgottenWallets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pasts := 0
 			for _, f := range facts {
-				if p, ok := f.Fact.(market.PastFact); ok {
-					if pasts++; p.Wallet != stays {
-						t.Errorf("%+v is kept", p)
-					}
-					continue
-				}
 				if !kept[f.Fact] {
 					t.Errorf("%+v is kept", f.Fact)
 				}
@@ -101,8 +94,9 @@ func TestForgottenWallets(t *testing.T) {
 					t.Errorf("%+v is gone", f)
 				}
 			}
-			if pasts != 1 {
-				t.Errorf("%d pasts are kept", pasts)
+			pasts, err := s.Wallets.PastFacts(t.Context(), "base", 0)
+			if of, ok := pasts[0].Fact.(market.PastFact); err != nil || len(pasts) != 1 || !ok || of.Wallet != stays {
+				t.Errorf("pasts of %+v are kept, %v", pasts, err)
 			}
 			rows := derivedRows(t, s)
 			for _, table := range []string{"watched_wallets", "wallet_entries", "wallet_fees", "wallet_positions", "wallet_hours"} {

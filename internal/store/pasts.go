@@ -1,12 +1,14 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -16,7 +18,7 @@ import (
 )
 
 func bodyOfPast(f *market.PastFact) pastBody {
-	b := pastBody{Version: factVersion, Wallet: model.AddressText{Address: f.Wallet}, Before: f.Before, Entries: make([]pastEntryBody, len(f.Entries))}
+	b := pastBody{Version: factVersion, Wallet: model.AddressText{Address: f.Wallet}, Before: f.Before, In: f.In, Entries: make([]pastEntryBody, len(f.Entries))}
 	for i := range f.Entries {
 		e := &f.Entries[i]
 		b.Entries[i] = pastEntryBody{
@@ -40,7 +42,7 @@ func readPast(body []byte) (market.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := market.PastFact{Wallet: b.Wallet.Address, Before: b.Before}
+	f := market.PastFact{Wallet: b.Wallet.Address, Before: b.Before, In: b.In}
 	for i := range b.Entries {
 		r := &b.Entries[i]
 		e := market.Entry{Wallet: f.Wallet, Block: r.Block, Seq: r.Seq, Time: r.Time, Token: r.Token.Address, LogIndex: r.LogIndex, Amount: r.Amount.Amount, Fee: market.NanoUSD(r.FeeNanoUSD)}
@@ -68,6 +70,7 @@ type pastRow struct {
 	Wallet      []byte `bun:",pk"`
 	Change      int64
 	Since       int64
+	FirstBlock  int64
 	NextBlock   int64
 	BeforeBlock int64
 	Found       []byte
@@ -77,7 +80,7 @@ type pastRow struct {
 
 func (r *pastRow) job() (market.PastJob, error) {
 	c := model.Columns{Table: "wallet_pasts"}
-	j := market.PastJob{Wallet: c.Address(r.Wallet), Change: r.Change, Since: r.Since, Next: uint64(r.NextBlock), Before: uint64(r.BeforeBlock), Alone: int(r.Alone)}
+	j := market.PastJob{Wallet: c.Address(r.Wallet), Change: r.Change, Since: r.Since, First: uint64(r.FirstBlock), Next: uint64(r.NextBlock), Before: uint64(r.BeforeBlock), Alone: int(r.Alone)}
 	if len(r.Found)%8 != 0 {
 		return j, fmt.Errorf("database: a row of wallet_pasts: %d bytes of blocks", len(r.Found))
 	}
@@ -96,25 +99,69 @@ func (s Wallets) PastJobs(ctx context.Context, chain string) ([]market.PastJob, 
 	return model.To(rows, (*pastRow).job)
 }
 
-// WithoutPast lists up to limit wallets of a chain of whose past nothing is known, which counts for their members since before a time, in unix seconds, and
-// which isn't being read either.
-func (s Wallets) WithoutPast(ctx context.Context, chain string, before int64, limit int64) ([]market.WatchedWallet, error) {
-	var rows []model.Watched
-	err := s.db.Write.NewSelect().Model(&rows).Where("chain = ? AND past_in = 0 AND since < ?", chain, before).
-		Where("NOT EXISTS (SELECT 1 FROM wallet_pasts p WHERE p.chain = watched.chain AND p.wallet = watched.wallet)").Order("since").Limit(limit).Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("database: list the wallets without a past: %w", err)
-	}
-	return model.To(rows, (*model.Watched).Value)
+// WalletFrom is a watched wallet, and the block from which on it is.
+type WalletFrom struct {
+	market.WatchedWallet
+
+	From uint64
 }
 
-// SavePasts writes how far the reading of wallets' pasts has come. The fact of a job is there once all of it is read.
+// withoutPast goes by the index watched_wallets_past. The block of the newest fact by which a wallet is watched is found by facts_watch.
+const withoutPast = "SELECT wallet, member, change, since, watched_from FROM (SELECT w.wallet, w.member, w.change, w.since, (SELECT max(f.block) FROM facts f WHERE f.kind = '" + watchKind +
+	"' AND f.ref = w.wallet AND f.chain || '' = w.chain) AS watched_from FROM watched_wallets w WHERE w.chain = ? AND w.past_in = 0 AND w.since < ? " +
+	"AND NOT EXISTS (SELECT 1 FROM wallet_pasts p WHERE p.chain = w.chain AND p.wallet = w.wallet)) l WHERE watched_from <= ? ORDER BY since LIMIT ?"
+
+// WithoutPast lists up to limit wallets of a chain of whose past nothing is known, which are watched since a final block, which count for their members since before
+// a time, in unix seconds, and whose past isn't being read either.
+func (s Wallets) WithoutPast(ctx context.Context, chain string, before int64, final uint64, limit int) ([]WalletFrom, error) {
+	var rows []struct {
+		Wallet                []byte
+		Member, Change, Since int64
+		WatchedFrom           int64
+	}
+	if err := s.db.Write.NewRaw(withoutPast, chain, before, int64(final), limit).Scan(ctx, &rows); err != nil {
+		return nil, fmt.Errorf("database: list the wallets without a past: %w", err)
+	}
+	c := model.Columns{Table: "watched_wallets"}
+	out := make([]WalletFrom, len(rows))
+	for i, r := range rows {
+		out[i] = WalletFrom{market.WatchedWallet{Wallet: c.Address(r.Wallet), Member: r.Member, Change: r.Change, Since: r.Since}, uint64(r.WatchedFrom)}
+	}
+	return out, c.Err
+}
+
+// SavePasts writes how far the reading of wallets' pasts has come, of those wallets that are still watched by the same change. The fact of a job is there once all
+// of it is read.
 func (s Wallets) SavePasts(ctx context.Context, l *Lease, jobs []market.PastJob) error {
+	rows, err := pastRows(l.Chain, jobs)
+	if err != nil {
+		return err
+	}
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error { return savePasts(ctx, tx, l.Chain, rows) })
+}
+
+// MovePasts writes that blocks up to before one were looked through for wallets, and what that changed besides.
+func (s Wallets) MovePasts(ctx context.Context, l *Lease, wallets []market.Address, next uint64, changed []market.PastJob) error {
+	rows, err := pastRows(l.Chain, changed)
+	if err != nil {
+		return err
+	}
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+		_, err := tx.NewRaw("UPDATE wallet_pasts SET next_block = ? WHERE chain = ? AND body IS NULL AND wallet IN (?)", int64(next), l.Chain,
+			database.Among(tx.Postgres, addressKeys(wallets))).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("database: write how far the reading of wallets' pasts has come: %w", err)
+		}
+		return savePasts(ctx, tx, l.Chain, rows)
+	})
+}
+
+func pastRows(chain string, jobs []market.PastJob) ([]pastRow, error) {
 	rows := make([]pastRow, len(jobs))
 	for i := range jobs {
 		j := &jobs[i]
 		rows[i] = pastRow{
-			Chain: l.Chain, Wallet: j.Wallet.Bytes(), Change: j.Change, Since: j.Since, NextBlock: int64(j.Next), BeforeBlock: int64(j.Before), Found: []byte{},
+			Chain: chain, Wallet: j.Wallet.Bytes(), Change: j.Change, Since: j.Since, FirstBlock: int64(j.First), NextBlock: int64(j.Next), BeforeBlock: int64(j.Before), Found: []byte{},
 			Alone: int64(j.Alone),
 		}
 		for _, b := range j.Found {
@@ -125,10 +172,29 @@ func (s Wallets) SavePasts(ctx context.Context, l *Lease, jobs []market.PastJob)
 		}
 		var err error
 		if rows[i].Body, err = json.Marshal(bodyOfPast(j.Fact)); err != nil {
-			return fmt.Errorf("database: what a wallet did before the index began: %w", err)
+			return nil, fmt.Errorf("database: what a wallet did before it was watched: %w", err)
 		}
 	}
-	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error { return database.Upsert(ctx, tx, rows) })
+	return rows, nil
+}
+
+func savePasts(ctx context.Context, tx *database.Transaction, chain string, rows []pastRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	keys := make([]any, len(rows))
+	for i := range rows {
+		keys[i] = rows[i].Wallet
+	}
+	var watched []model.Watched
+	err := tx.NewSelect().Model(&watched).Where("chain = ?", chain).Where("wallet IN (?)", database.Among(tx.Postgres, keys)).Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("database: read which wallets are watched: %w", err)
+	}
+	rows = slices.DeleteFunc(rows, func(r pastRow) bool { // its member may have left meanwhile
+		return !slices.ContainsFunc(watched, func(w model.Watched) bool { return bytes.Equal(w.Wallet, r.Wallet) && w.Change == r.Change })
+	})
+	return database.Upsert(ctx, tx, rows)
 }
 
 const readyPast = "SELECT p.body FROM wallet_pasts p JOIN watched_wallets w ON w.chain = p.chain AND w.wallet = p.wallet AND w.change = p.change " +
@@ -153,7 +219,7 @@ func (s Wallets) past(ctx context.Context, query string, args ...any) (f market.
 		return f, false, nil
 	}
 	if err != nil {
-		return f, false, fmt.Errorf("database: read what a wallet did before the index began: %w", err)
+		return f, false, fmt.Errorf("database: read what a wallet did before it was watched: %w", err)
 	}
 	fact, err := readFact(pastKind, body)
 	if err != nil {
@@ -198,37 +264,41 @@ func (s Wallets) DropPasts(ctx context.Context, l *Lease, final uint64) error {
 	return nil
 }
 
-// loadBooks loads all entries, positions and hours of wallets; of more entries than are worked out again, one more than that.
-func (s *rows) loadBooks(ctx context.Context, chain string, wallets []market.Address, out *market.Rows) error {
-	if len(wallets) == 0 {
-		return nil
-	}
-	keys := addressKeys(wallets)
-	var entries []model.Entry
-	err := s.db.Write.NewSelect().Model(&entries).Where("chain = ?", chain).Where("wallet IN (?)", database.Among(s.db.IsPostgres(), keys)).
-		Limit(market.MostReworked + 1).Scan(ctx)
-	if err != nil {
-		return fmt.Errorf("database: read the entries of a member's wallets: %w", err)
-	}
-	if out.Entries, err = model.To(entries, (*model.Entry).Value); err != nil {
-		return err
-	}
-	positions, err := in[model.Position](ctx, s, chain, "wallet", keys)
-	if err != nil {
-		return err
-	}
-	for i := range positions {
-		k, p, err := positions[i].Value()
+// loadBooks loads all entries, positions and hours of the wallets of members; of a member with more entries than are worked out again, one more than that.
+func (s *rows) loadBooks(ctx context.Context, chain string, members [][]market.Address, out *market.Rows) error {
+	for _, wallets := range members {
+		keys := addressKeys(wallets)
+		var entries []model.Entry
+		err := s.db.Write.NewSelect().Model(&entries).Where("chain = ?", chain).Where("wallet IN (?)", database.Among(s.db.IsPostgres(), keys)).
+			Limit(market.MostReworked + 1).Scan(ctx)
+		if err != nil {
+			return fmt.Errorf("database: read the entries of a member's wallets: %w", err)
+		}
+		of, err := model.To(entries, (*model.Entry).Value)
 		if err != nil {
 			return err
 		}
-		out.Positions[k] = p
+		out.Entries = append(out.Entries, of...)
+		positions, err := in[model.Position](ctx, s, chain, "wallet", keys)
+		if err != nil {
+			return err
+		}
+		for i := range positions {
+			k, p, err := positions[i].Value()
+			if err != nil {
+				return err
+			}
+			out.Positions[k] = p
+		}
+		hours, err := in[model.Hour](ctx, s, chain, "wallet", keys)
+		if err != nil {
+			return err
+		}
+		more, err := model.To(hours, (*model.Hour).Value)
+		if err != nil {
+			return err
+		}
+		out.Hours = append(out.Hours, more...)
 	}
-	hours, err := in[model.Hour](ctx, s, chain, "wallet", keys)
-	if err != nil {
-		return err
-	}
-	more, err := model.To(hours, (*model.Hour).Value)
-	out.Hours = append(out.Hours, more...)
-	return err
+	return nil
 }

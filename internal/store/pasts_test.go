@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -20,13 +21,14 @@ func TestPastsOfWallets(t *testing.T) {
 			for i := range c.Changes.Watched {
 				w := c.Changes.Watched[i].After
 				w.Since, w.Change, w.PastIn = int64(100+i), int64(7+i), 0
+				c.Facts = append(c.Facts, store.StoredFact{Block: 1, Hash: hash(1), Fact: market.WatchFact{WatchedWallet: *w}})
 			}
 			if err := s.Commit(t.Context(), l, c); err != nil {
 				t.Fatal(err)
 			}
 			wantWithout := func(what string, before int64, want ...market.Address) {
 				t.Helper()
-				list, err := s.Wallets.WithoutPast(t.Context(), "base", before, 2)
+				list, err := s.Wallets.WithoutPast(t.Context(), "base", before, 1, 2)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -39,12 +41,18 @@ func TestPastsOfWallets(t *testing.T) {
 				}
 			}
 			ada, bob, carol := address(600), address(601), address(602)
+			if list, err := s.Wallets.WithoutPast(t.Context(), "base", 1000, 0, 2); err != nil || len(list) != 0 {
+				t.Errorf("watched from a block that isn't final: %+v, %v", list, err)
+			}
+			if list, err := s.Wallets.WithoutPast(t.Context(), "base", 1000, 1, 1); err != nil || len(list) != 1 || list[0].From != 1 {
+				t.Errorf("%+v, %v", list, err)
+			}
 			wantWithout("before the first", 100)
 			wantWithout("at the second", 101, ada)
 			wantWithout("two at most", 1000, ada, bob)
 
 			jobs := []market.PastJob{
-				{Wallet: ada, Change: 7, Since: -5, Next: 3, Before: 9, Found: []uint64{1, 1 << 62}, Alone: 1},
+				{Wallet: ada, Change: 7, Since: -5, First: 2, Next: 3, Before: 9, Found: []uint64{1, 1 << 62}, Alone: 1},
 				{Wallet: bob, Change: 8, Since: 5, Next: 3, Before: 9},
 			}
 			if err := s.Wallets.SavePasts(t.Context(), l, jobs); err != nil {
@@ -54,6 +62,14 @@ func TestPastsOfWallets(t *testing.T) {
 				t.Errorf("%v: %+v, want %+v", err, got, jobs)
 			}
 			wantWithout("two are being read", 1000, carol)
+			gone := market.PastJob{Wallet: carol, Change: 77, Next: 3, Before: 9} // of a member who had the wallet before
+			if err := s.Wallets.MovePasts(t.Context(), l, []market.Address{bob}, 5, []market.PastJob{gone}); err != nil {
+				t.Fatal(err)
+			}
+			jobs[1].Next = 5
+			if got, err := s.Wallets.PastJobs(t.Context(), "base"); err != nil || !reflect.DeepEqual(got, jobs) {
+				t.Errorf("%v: %+v, want %+v", err, got, jobs)
+			}
 			if _, ok, err := s.Wallets.ReadyPast(t.Context(), "base"); ok || err != nil {
 				t.Errorf("ready before it is read: %v", err)
 			}
