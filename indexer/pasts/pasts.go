@@ -174,7 +174,7 @@ func (r *Reader) Run(ctx context.Context, l *store.Lease) {
 	}
 }
 
-// pass goes a step on: it looks through a range of blocks for wallets, reads the blocks of one of them, or begins to look for others.
+// pass goes a step on: it reads the blocks of a wallet, looks through a range of blocks for wallets, or begins to look for others.
 func (r *Reader) pass(ctx context.Context, l *store.Lease) (more bool, err error) {
 	if err := r.Store.Wallets.DropPasts(ctx, l, r.final.Load()); err != nil {
 		return false, err
@@ -191,11 +191,11 @@ func (r *Reader) pass(ctx context.Context, l *store.Lease) (more bool, err error
 		return false, err
 	}
 	r.Reading(len(jobs))
-	if next, ok := r.next(jobs); ok {
-		return true, r.look(ctx, l, jobs, next)
-	}
 	if more, err := r.readOne(ctx, l, jobs); more || err != nil {
 		return more, err
+	}
+	if next, ok := r.next(jobs); ok {
+		return true, r.look(ctx, l, jobs, next)
 	}
 	if len(jobs) >= mostJobs {
 		return false, nil

@@ -109,9 +109,10 @@ type WalletFrom struct {
 // withoutPast goes by the index watched_wallets_past. The block of the newest fact by which a wallet is watched is found by facts_watch.
 const withoutPast = "SELECT wallet, member, change, since, watched_from FROM (SELECT w.wallet, w.member, w.change, w.since, (SELECT max(f.block) FROM facts f WHERE f.kind = '" + watchKind +
 	"' AND f.ref = w.wallet AND f.chain || '' = w.chain) AS watched_from FROM watched_wallets w WHERE w.chain = ? AND w.past_in = 0 AND w.since < ? " +
-	"AND NOT EXISTS (SELECT 1 FROM wallet_pasts p WHERE p.chain = w.chain AND p.wallet = w.wallet)) l WHERE watched_from <= ? ORDER BY since LIMIT ?"
+	"AND NOT EXISTS (SELECT 1 FROM wallet_pasts p WHERE p.chain = w.chain AND p.wallet = w.wallet) AND NOT EXISTS (SELECT 1 FROM facts f JOIN chains c ON c.id = w.chain " +
+	"WHERE f.kind = '" + pastKind + "' AND f.ref = w.wallet AND f.chain || '' = w.chain AND f.block > c.number)) l WHERE watched_from <= ? ORDER BY since LIMIT ?"
 
-// WithoutPast lists up to limit wallets of a chain of whose past nothing is known, which are watched since a final block, which count for their members since before
+// WithoutPast lists up to limit wallets of a chain of whose past nothing is known, by a fact of a block to come neither, which are watched since a final block, which count for their members since before
 // a time, in unix seconds, and whose past isn't being read either.
 func (s Wallets) WithoutPast(ctx context.Context, chain string, before int64, final uint64, limit int) ([]WalletFrom, error) {
 	var rows []struct {

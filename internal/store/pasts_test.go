@@ -47,6 +47,16 @@ func TestPastsOfWallets(t *testing.T) {
 			if list, err := s.Wallets.WithoutPast(t.Context(), "base", 1000, 1, 1); err != nil || len(list) != 1 || list[0].From != 1 {
 				t.Errorf("%+v, %v", list, err)
 			}
+			kept := []store.StoredFact{{Block: 5, Hash: hash(5), Fact: market.PastFact{Wallet: address(602), Before: 1}}}
+			if err := s.Inspect.KeepFacts(t.Context(), l, kept); err != nil {
+				t.Fatal(err)
+			}
+			if list, err := s.Wallets.WithoutPast(t.Context(), "base", 1000, 1, 9); err != nil || len(list) != 2 || list[0].Wallet != ada || list[1].Wallet != bob {
+				t.Errorf("of carol an earlier index knows it: %+v, %v", list, err)
+			}
+			if _, err := s.Rewind(t.Context(), l, 1); err != nil { // it takes facts of later blocks along
+				t.Fatal(err)
+			}
 			wantWithout("before the first", 100)
 			wantWithout("at the second", 101, ada)
 			wantWithout("two at most", 1000, ada, bob)
