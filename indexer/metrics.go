@@ -70,7 +70,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		dropped: counter("boardwalk_waiting_trades_dropped_total", "Trades that waited for their pools' liquidity in vain: there were too many of the pool or "+
 			"of the chain, or they had waited for too long.", "chain", "reason"),
 		watched: gauge("boardwalk_watched_wallets", "Members' wallets whose trades and transfers are kept.", "chain"),
-		reading: gauge("boardwalk_wallet_pasts", "Members' wallets of which it is being read what they did before the chain's index began.", "chain"),
+		reading: gauge("boardwalk_wallet_pasts", "Members' wallets of which it is being read what they did before they were watched.", "chain"),
 		entries: counter("boardwalk_wallet_entries_total", "Purchases, sales, receipts and sendings of members' wallets that were committed.", "chain"),
 		fees: counter("boardwalk_platform_fees_total", "Payments of members in quote assets to recipients of the platform's fee: the declared share of what was traded, or "+
 			"another amount.", "chain", "amount"),

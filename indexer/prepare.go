@@ -8,7 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// prepare asks the registry whose wallets are members', takes in what one of them did before the index began, loads what the blocks need, asks the nodes what logs don't tell, and takes a slice of finished holder backfills in.
+// prepare asks the registry whose wallets are members', takes in what one of them did before it was watched, loads what the blocks need, asks the nodes what logs don't tell, and takes a slice of finished holder backfills in.
 // The answers are put into the blocks as facts.
 func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until market.Header, undo bool) (facts []store.StoredFact, err error) {
 	ix.state.ForgetBooks()

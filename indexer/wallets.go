@@ -25,9 +25,11 @@ type wallets struct {
 	last int64
 	// kept are the facts of an earlier index about blocks that are still to come, in their order; while there are any, they are followed instead.
 	kept []store.StoredFact
-	// keptPasts are those about what wallets did before the index began, without what they say; keptBy is the index that has them.
+	// keptPasts are those about what wallets did before they were watched, without what they say; keptBy is the index that has them.
 	keptPasts []store.StoredFact
 	keptBy    string
+	// rereads has keptPasts read again, since blocks were taken back.
+	rereads bool
 	// failing says that the registry couldn't be read the last time.
 	failing bool
 }
@@ -46,13 +48,30 @@ func (ix *Indexer) resumeWallets(ctx context.Context, last market.Header) error 
 	w.kept = kept
 	w.keptPasts, err = ix.store.Wallets.PastFacts(ctx, w.keptBy, last.Number)
 	ix.wallets = w
+	ix.pasts.TakeBack()
 	return err
 }
 
-// tellPasts puts into blocks what wallets did before the index began, as facts: what an earlier index kept, or else, into a block near the head, what has been
+// begins reports whether blocks begin to watch a wallet.
+func begins(blocks []market.Block, wallet market.Address) bool {
+	return slices.ContainsFunc(blocks, func(b market.Block) bool {
+		return slices.ContainsFunc(b.Facts, func(f market.Fact) bool {
+			w, ok := f.(market.WatchFact)
+			return ok && w.Wallet == wallet
+		})
+	})
+}
+
+// tellPasts puts into blocks what wallets did before they were watched, as facts: what an earlier index kept, or else, into a block near the head, what has been
 // read of one of them.
 func (ix *Indexer) tellPasts(ctx context.Context, blocks []market.Block, undo bool) (facts []store.StoredFact, err error) {
 	w := &ix.wallets
+	if w.rereads {
+		if w.keptPasts, err = ix.store.Wallets.PastFacts(ctx, w.keptBy, ix.state.Last().Number); err != nil {
+			return nil, err
+		}
+		w.rereads = false
+	}
 	tell := func(b *market.Block, f market.PastFact) {
 		f.In = cmp.Or(f.In, b.Number)
 		b.Facts = append(b.Facts, f)
@@ -64,8 +83,8 @@ func (ix *Indexer) tellPasts(ctx context.Context, blocks []market.Block, undo bo
 			kept := w.keptPasts[0]
 			w.keptPasts = w.keptPasts[1:]
 			of, _ := kept.Fact.(market.PastFact)
-			if kept.Block == b.Number && kept.Hash != b.Hash {
-				continue
+			if kept.Block == b.Number && kept.Hash != b.Hash || !ix.state.Watches(of.Wallet) && !begins(blocks[:i+1], of.Wallet) {
+				continue // its member may have left meanwhile
 			}
 			f, ok, err := ix.store.Wallets.KeptPast(ctx, w.keptBy, kept.Block, of.Wallet)
 			if err != nil {
@@ -257,6 +276,7 @@ func (ix *Indexer) forgetWallets(ctx context.Context, wallets []market.Address) 
 // goes back.
 func (ix *Indexer) rewound(touched *market.Touched) {
 	ix.pasts.TakeBack()
+	ix.wallets.rereads = true
 	for _, wallet := range touched.Watched {
 		if w, ok := ix.state.Watched(wallet); ok {
 			ix.wallets.last = min(ix.wallets.last, w.Change-1)

@@ -19,7 +19,7 @@ const (
 	Members
 	// Holders are the pasts of tokens whose holders are counted.
 	Holders
-	// Pasts are what members' wallets did before the index began.
+	// Pasts are what members' wallets did before they were watched.
 	Pasts
 	// Trust are the checks of tokens, and of the declared addresses.
 	Trust

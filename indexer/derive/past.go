@@ -8,7 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// What a wallet did before the index began is derived by the rules of today's blocks, on a state of its own for each block: tokens and pools are as they are by
+// What a wallet did before it was watched is derived by the rules of today's blocks, on a state of its own for each block: tokens and pools are as they are by
 // now, and all that counts of them, which sides they have, doesn't change. What quote assets were worth then their reference pools' events tell.
 
 // PastState is what a block of the past is derived on. q are the quotes' prices as an index begins with them.

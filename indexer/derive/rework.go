@@ -8,7 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/pnl"
 )
 
-// takePast takes in what a wallet did before the index began. All that the wallets of its member did since is worked out again: what they sold may have had a
+// takePast takes in what a wallet did before it was watched. All that the wallets of its member did since is worked out again: what they sold may have had a
 // basis, and basis travels between them. Who is in a token stays: nothing of it counts.
 func (ps *positions) takePast(f market.PastFact) {
 	w := ps.s.watched.get(f.Wallet)
@@ -19,6 +19,9 @@ func (ps *positions) takePast(f market.PastFact) {
 		f.In = ps.b.Number
 	}
 	ps.s.watched.edit(f.Wallet).PastIn = f.In
+	if len(f.Entries) == 0 {
+		return
+	}
 	wallets := map[market.Address]bool{}
 	for _, wallet := range ps.s.WatchedOf(w.Member) {
 		wallets[wallet] = true

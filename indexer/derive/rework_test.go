@@ -11,7 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// bought is an entry of a time before the index began, 100 dogs a dollar each.
+// boughtBefore is an entry of a time before the index began, 100 dogs a dollar each.
 func boughtBefore(wallet market.Address) market.Entry {
 	return market.Entry{
 		Wallet: wallet, Block: 10, Time: genesis.Time - 1000, Tx: market.EVMTx([32]byte{3}), Token: dog, Kind: market.Bought, Amount: e18(100), NanoUSD: 100e9, HasUSD: true,
@@ -70,7 +70,9 @@ func TestBasisThatWentToAWalletOfBefore(t *testing.T) {
 	b.db.entries = slices.DeleteFunc(b.db.entries, func(e market.Entry) bool { return e.Wallet == bob }) // forgotten, and watched again
 	delete(b.db.positions, market.PositionKey{Wallet: bob, Token: dog})
 	b.restart(b.last)
-	b.next(12, []market.Fact{market.PastFact{Wallet: bob, Before: b.last.Number}})
+	other := boughtBefore(bob)
+	other.Token = cat
+	b.next(12, []market.Fact{market.PastFact{Wallet: bob, Before: b.last.Number, Entries: []market.Entry{other}}})
 	b.wantPosition("nothing is kept of what it got", bob, 0, 0, false)
 	b.wantPosition("the sender's are gone", alice, 50, 50, true)
 }

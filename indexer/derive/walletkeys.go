@@ -78,7 +78,7 @@ func (w *wallets) wantBooks(s *State, blocks []market.Block) {
 	for i := range blocks {
 		for _, f := range blocks[i].Facts {
 			f, ok := f.(market.PastFact)
-			if !ok {
+			if !ok || len(f.Entries) == 0 {
 				continue
 			}
 			for _, member := range w.begun[f.Wallet] {

@@ -149,6 +149,8 @@ type enrichment struct {
 	broughtUp map[market.Address]int
 	// traded are what the former traded in the batch's blocks before.
 	traded map[market.PositionKey]bool
+	// pasts are the positions that the pasts move which the batch takes in, with the places of the blocks.
+	pasts map[market.PositionKey]int
 	// kept are the facts that an earlier index kept of these blocks, by block; nil until they are looked up.
 	kept map[uint64][]store.StoredFact
 }

@@ -50,22 +50,14 @@ func (e *enrichment) members(ctx context.Context) error {
 	return e.held(ctx, touches, held)
 }
 
-// touches are those of wallets that are watched by then. It notes which wallets the batch begins to watch, what these traded in it before, and which tokens it
-// brings up.
+// touches are those of wallets that are watched by then. It notes what the facts of the batch say of wallets, and what those that it begins to watch traded in it
+// before.
 func (e *enrichment) touches() (out []derive.Touch) {
 	e.begun, e.broughtUp, e.traded = map[market.Address]begun{}, map[market.Address]int{}, map[market.PositionKey]bool{}
+	e.pasts = map[market.PositionKey]int{}
 	for i := range e.blocks {
 		for _, f := range e.blocks[i].Facts {
-			switch f := f.(type) {
-			case market.WatchFact:
-				if _, twice := e.begun[f.Wallet]; !twice {
-					e.begun[f.Wallet] = begun{block: i, since: f.Since}
-				}
-			case market.TokenFact:
-				if _, twice := e.broughtUp[f.Token]; !twice {
-					e.broughtUp[f.Token] = i
-				}
-			}
+			e.note(i, f)
 		}
 	}
 	for _, t := range e.state.Touches() {
@@ -80,6 +72,24 @@ func (e *enrichment) touches() (out []derive.Touch) {
 		}
 	}
 	return out
+}
+
+// note notes which wallets a fact of the i-th block begins to watch, which positions a past moves that it takes in, and which token it brings up.
+func (e *enrichment) note(i int, f market.Fact) {
+	switch f := f.(type) {
+	case market.WatchFact:
+		if _, twice := e.begun[f.Wallet]; !twice {
+			e.begun[f.Wallet] = begun{block: i, since: f.Since}
+		}
+	case market.PastFact:
+		for k := range f.Entries {
+			e.pasts[market.PositionKey{Wallet: f.Wallet, Token: f.Entries[k].Token}] = i
+		}
+	case market.TokenFact:
+		if _, twice := e.broughtUp[f.Token]; !twice {
+			e.broughtUp[f.Token] = i
+		}
+	}
 }
 
 // begun is a wallet that the batch begins to watch, or gives to another member: the place of the block, and since when it counts for the member.
@@ -103,9 +113,12 @@ func (e *enrichment) isKnown(token market.Address, i int) bool {
 	return ok && from <= i || e.state.Token(token) != nil
 }
 
-// isCopied reports whether a position may have a basis of copied trades of which nobody has said yet how much is left. Of a wallet that the batch begins to watch
+// isCopied reports whether a position may have a basis of copied trades, or of a past that the batch takes in, of which nobody has said yet how much is left. Of a wallet that the batch begins to watch
 // these are its trades in the database, and those in the blocks before.
-func (e *enrichment) isCopied(k market.PositionKey) bool {
+func (e *enrichment) isCopied(k market.PositionKey, block int) bool {
+	if from, ok := e.pasts[k]; ok && from <= block {
+		return true
+	}
 	if e.state.Watches(k.Wallet) {
 		return e.state.HasCopied(k)
 	}
@@ -195,7 +208,7 @@ func (e *enrichment) held(ctx context.Context, touches []derive.Touch, told map[
 	for i := range touches {
 		t := &touches[i]
 		for _, token := range t.Tokens {
-			if k := (market.PositionKey{Wallet: t.Wallet, Token: token}); !told[k] && e.isCopied(k) {
+			if k := (market.PositionKey{Wallet: t.Wallet, Token: token}); !told[k] && e.isCopied(k, t.Block) {
 				told[k] = true
 				keys[t.Block] = append(keys[t.Block], market.BalanceKey{Token: token, Account: t.Wallet})
 			}
@@ -232,7 +245,8 @@ func (e *enrichment) balances(ctx context.Context, b *market.Block, keys []marke
 	answers, err := e.Nodes.Balances(ctx, before(b), keys, func(f market.Fact) bool {
 		a, ok := f.(market.BalanceFact)
 		k := market.PositionKey{Wallet: a.Account, Token: a.Token}
-		return ok && (!e.state.Watches(k.Wallet) || e.state.HasMore(k, &a.Amount))
+		_, isPast := e.pasts[k]
+		return ok && (isPast || !e.state.Watches(k.Wallet) || e.state.HasMore(k, &a.Amount))
 	})
 	if err != nil {
 		return nil, err

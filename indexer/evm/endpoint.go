@@ -31,8 +31,10 @@ type endpoint struct {
 	mu sync.Mutex
 	// rangeLen is how many blocks it is asked for at once.
 	rangeLen uint64
-	// pastLen is how many blocks it takes in a question about a single pool of the past; 0 while it took all.
+	// pastLen is how many blocks it is asked for at once about a single pool of the past; 0 while it took all.
 	pastLen uint64
+	// pastFits is how many such questions it answered since it was asked for too many.
+	pastFits int
 	// topicsLen is the most topics that it takes in one filter; 0 while it took all, anyTopics where its refusals are about something else.
 	topicsLen int
 	// probation counts the first ranges of the past that it gave, which are held against another endpoint's.

@@ -150,6 +150,9 @@ func (s *Source) LastPrice(ctx context.Context, pool *market.Pool, first, last u
 	return block, ok, from, nil
 }
 
+// pastFits is how many questions in a row an endpoint answers before it is asked for twice as many blocks.
+const pastFits = 16
+
 // lastLog finds the block of the last log of a range, in as much of its end as the endpoint takes at once; 0 where there is none.
 func (e *endpoint) lastLog(ctx context.Context, q logQuestion, first, last uint64) (block, from uint64, err error) {
 	e.mu.Lock()
@@ -176,9 +179,14 @@ func (e *endpoint) lastLog(ctx context.Context, q logQuestion, first, last uint6
 		}
 		return nil
 	})
-	if width := last - from + 1; err == nil && from > first && width < most {
+	if width := last - from + 1; err == nil && from > first {
 		e.mu.Lock()
-		e.pastLen = width // the next question needs no refusals
+		if e.pastFits++; width < most {
+			e.pastFits = 0
+		}
+		if e.pastLen = width; e.pastFits == pastFits { // it may take more by now
+			e.pastLen, e.pastFits = 2*width, 0
+		}
 		e.mu.Unlock()
 	}
 	return block, from, err
@@ -205,9 +213,14 @@ func (s *Source) PastBlock(ctx context.Context, number uint64) (market.Block, er
 		}
 		votes = append(votes, vote)
 	}
-	if len(votes) > 1 {
-		if _, err := s.settlePast(ctx, votes); err != nil { // whoever is wrong is asked last the next time
-			return market.Block{}, err
+	if len(votes) > 1 { // the block's receipts may decide
+		h, err := s.Header(ctx, number)
+		var is chain.BlockRead
+		if err == nil {
+			_, err = s.Agree(ctx, h, &is)
+		}
+		if err != nil || is.Agreed {
+			return is.Block, err
 		}
 	}
 	return market.Block{}, fmt.Errorf("block %d: no two endpoints have the same", number)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sort"
 	"sync/atomic"
@@ -34,6 +35,8 @@ const (
 	// mostBlocks is how many blocks of a wallet are read. Nothing is known of the past of a wallet with more: what isn't known has no basis. mostAlone is how many
 	// are read besides that one endpoint of two names alone. Of a wallet with more it can't be told now: one endpoint's word gives up nobody's past.
 	mostBlocks, mostAlone = 10_000, 10_000
+	// together is how many days apart wallets may count for their members that are looked for together.
+	together = 7
 	// mostJobs is how many wallets' pasts are read at once at most, those that can't be read now among them.
 	mostJobs = 1_000
 	// restsFor is the time between two looks whether there is anything to do, and toldEvery that between two lines of a log that say how far it has come.
@@ -86,15 +89,14 @@ type Reader struct {
 	// first is the first block that this process looked through of those that it looks through now, at the time since; told is when it last said how far it is.
 	first       uint64
 	since, told time.Time
-	// part is what was read of the wallet whose blocks are being read.
-	part part
+	// parts are what was read of wallets whose blocks are being read.
+	parts map[partOf]*part
 	// pauses are those of wallets whose blocks couldn't be read.
 	pauses map[market.Address]pause
 }
 
 // part is what the first blocks of a job did to its wallet.
 type part struct {
-	of      partOf
 	blocks  int
 	entries []market.Entry
 }
@@ -116,7 +118,7 @@ type pause struct {
 
 // New makes a reader that asks nobody before it runs.
 func New(o Options) *Reader {
-	r := &Reader{Options: o, wake: make(chan struct{}, 1), width: firstRange, pauses: map[market.Address]pause{}}
+	r := &Reader{Options: o, wake: make(chan struct{}, 1), width: firstRange, pauses: map[market.Address]pause{}, parts: map[partOf]*part{}}
 	r.ready.Store(true) // an earlier run may have left one
 	return r
 }
@@ -191,6 +193,9 @@ func (r *Reader) pass(ctx context.Context, l *store.Lease) (more bool, err error
 		return false, err
 	}
 	r.Reading(len(jobs))
+	maps.DeleteFunc(r.parts, func(of partOf, _ *part) bool { // of jobs that are gone
+		return !slices.ContainsFunc(jobs, func(j market.PastJob) bool { return j.Wallet == of.wallet && j.Change == of.change })
+	})
 	if more, err := r.readOne(ctx, l, jobs); more || err != nil {
 		return more, err
 	}
@@ -215,13 +220,16 @@ func (r *Reader) next(jobs []market.PastJob) (next uint64, ok bool) {
 
 func (r *Reader) isPaused(wallet market.Address) bool { return r.Now().Before(r.pauses[wallet].until) }
 
-// pause has a wallet left alone for a while, longer each time.
-func (r *Reader) pause(ctx context.Context, j *market.PastJob, err error) {
-	p := r.pauses[j.Wallet]
-	p.long = max(firstPause, min(2*p.long, longestPause))
-	p.until = r.Now().Add(p.long)
-	r.pauses[j.Wallet] = p
-	r.Log.WarnContext(ctx, "what a member's wallet did before it was watched can't be read", "change", j.Change, "err", err.Error(), "retry_in_s", p.long.Seconds())
+// pause has wallets left alone for a while, longer each time.
+func (r *Reader) pause(ctx context.Context, wallets []market.Address, err error) {
+	for _, w := range wallets {
+		p := r.pauses[w]
+		p.long = max(firstPause, min(2*p.long, longestPause))
+		p.until = r.Now().Add(p.long)
+		r.pauses[w] = p
+	}
+	r.Log.WarnContext(ctx, "what members' wallets did before they were watched can't be read", "wallets", len(wallets), "err", err.Error(),
+		"retry_in_s", r.pauses[wallets[0]].long.Seconds())
 }
 
 // readOne reads the blocks of one of the wallets. One whose blocks can't be read holds up no other.
@@ -239,8 +247,8 @@ func (r *Reader) readOne(ctx context.Context, l *store.Lease, jobs []market.Past
 		if ctx.Err() != nil || errors.Is(err, store.ErrLeaseLost) {
 			return false, err
 		}
-		r.pause(ctx, j, err)
-		return true, nil
+		r.pause(ctx, []market.Address{j.Wallet}, err)
+		return false, nil // the others get on
 	}
 	return false, nil
 }
@@ -284,12 +292,17 @@ func (r *Reader) begin(ctx context.Context, l *store.Lease) (began bool, err err
 	if err != nil || !ok || status.Last.Time < r.began.Time+int64(r.Settle.Seconds()) {
 		return false, err
 	}
-	reach := r.Days * 24 * 60 * 60
+	const day = 24 * 60 * 60
+	reach := r.Days * day
 	wallets, err := r.Store.Wallets.WithoutPast(ctx, r.Index(), r.began.Time+reach, r.final.Load(), walletsAtOnce)
 	if err != nil || len(wallets) == 0 {
 		return false, err
 	}
-	first, err := r.firstSince(ctx, wallets[0].Since-reach) // they are in the order of their times
+	late := slices.IndexFunc(wallets, func(w store.WalletFrom) bool { return w.Since > wallets[0].Since+together*day })
+	if late > 0 { // they are in the order of their times: the others have a beginning of their own
+		wallets = wallets[:late]
+	}
+	first, err := r.firstSince(ctx, wallets[0].Since-reach)
 	if err != nil {
 		return false, err
 	}
@@ -339,7 +352,13 @@ func (r *Reader) look(ctx context.Context, l *store.Lease, jobs []market.PastJob
 	to := min(next+r.width, before) - 1
 	found, upTo, err := r.Nodes.TransfersOfWallets(ctx, wallets, next, to)
 	if err != nil {
-		return err
+		if ctx.Err() == nil {
+			r.pause(ctx, wallets, fmt.Errorf("blocks %d to %d: %w", next, to, err))
+		}
+		return ctx.Err()
+	}
+	for _, w := range wallets {
+		delete(r.pauses, w)
 	}
 	r.learn(upTo-next+1, upTo < to, len(found))
 	known, err := r.known(ctx, found)
@@ -378,7 +397,7 @@ func (r *Reader) look(ctx context.Context, l *store.Lease, jobs []market.PastJob
 			r.Log.WarnContext(ctx, "a member's wallet did too much before it was watched: none of it is known", "change", j.Change, "blocks_at_most", mostBlocks)
 		case j.Alone > mostAlone: // from the beginning, another time
 			j.Found, j.Alone, j.Next, changed[wallet] = nil, 0, j.First, true
-			r.pause(ctx, j, errors.New("endpoints differ about too many blocks"))
+			r.pause(ctx, []market.Address{wallet}, errors.New("endpoints differ about too many blocks"))
 		}
 		if changed[wallet] {
 			save = append(save, *j)
@@ -444,15 +463,17 @@ func (r *Reader) read(ctx context.Context, l *store.Lease, j *market.PastJob) er
 	if err != nil {
 		return err
 	}
-	if of := (partOf{r.Index(), j.Wallet, j.Change, j.Before, len(j.Found)}); r.part.of != of {
-		r.part = part{of: of}
+	of := partOf{r.Index(), j.Wallet, j.Change, j.Before, len(j.Found)}
+	if r.parts[of] == nil {
+		r.parts[of] = &part{}
 	}
+	part := r.parts[of]
 	p := blocks{Reader: r, read: map[uint64]market.Block{}}
-	for ; r.part.blocks < len(j.Found); r.part.blocks++ {
+	for ; part.blocks < len(j.Found) && len(part.entries) <= market.MostReworked; part.blocks++ {
 		if r.GivesUp(budget.Pasts) {
 			return nil // it goes on from here
 		}
-		number := j.Found[r.part.blocks]
+		number := j.Found[part.blocks]
 		b, err := p.block(ctx, number)
 		if err != nil {
 			return err
@@ -464,15 +485,18 @@ func (r *Reader) read(ctx context.Context, l *store.Lease, j *market.PastJob) er
 		if err != nil {
 			return fmt.Errorf("block %d: %w", number, err)
 		}
-		r.part.entries = append(r.part.entries, entries...)
+		part.entries = append(part.entries, entries...)
 	}
 	after := *j
-	after.Fact = &market.PastFact{Wallet: j.Wallet, Before: j.Before, Entries: r.part.entries}
+	after.Fact = &market.PastFact{Wallet: j.Wallet, Before: j.Before}
+	if len(part.entries) <= market.MostReworked { // else none of it would be taken in
+		after.Fact.Entries = part.entries
+	}
 	if err := r.Store.Wallets.SavePasts(ctx, l, []market.PastJob{after}); err != nil {
 		return err
 	}
-	r.Log.DebugContext(ctx, "what a member's wallet did before it was watched is read", "change", j.Change, "blocks", len(j.Found), "entries", len(r.part.entries))
-	r.part = part{}
+	r.Log.DebugContext(ctx, "what a member's wallet did before it was watched is read", "change", j.Change, "blocks", len(j.Found), "entries", len(part.entries))
+	delete(r.parts, of)
 	r.ready.Store(true)
 	return nil
 }

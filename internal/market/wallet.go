@@ -9,7 +9,7 @@ type WatchedWallet struct {
 	Member, Change int64
 	// Since is from when on sales count for the member; unix seconds.
 	Since int64
-	// PastIn is the block whose commit took in what the wallet did before the index began; 0 while none has.
+	// PastIn is the block whose commit took in what the wallet did before it was watched; 0 while none has.
 	PastIn uint64
 }
 
@@ -50,7 +50,7 @@ func (HeldFact) isFact() {}
 func (GasFact) isFact()  {}
 func (PastFact) isFact() {}
 
-// PastFact is what a watched wallet did before the index began, as nodes told it. It is for the state before the block.
+// PastFact is what a watched wallet did before it was watched, as nodes told it. It is for the state before the block.
 type PastFact struct {
 	Wallet Address
 	// Before is the first block of which it says nothing: that from which on the wallet is watched.
@@ -65,7 +65,7 @@ type PastFact struct {
 // CopiedTrades is how many trades of a wallet from before it was watched are copied to its entries; of a wallet with more, none are.
 const CopiedTrades = 10_000
 
-// MostReworked is how many entries the wallets of a member may have on a chain for what they did before the index began to be taken in: all of them are
+// MostReworked is how many entries the wallets of a member may have on a chain for what they did before it was watched to be taken in: all of them are
 // worked out again in one commit.
 const MostReworked = 50_000
 
@@ -247,7 +247,7 @@ type HourSums struct {
 	Trades int
 }
 
-// PastJob is how far the reading of what a wallet did before the index began has come.
+// PastJob is how far the reading of what a wallet did before it was watched has come.
 type PastJob struct {
 	Wallet Address
 	// Change is the registry's, by which the wallet is watched.

@@ -54,7 +54,7 @@ const watchKind = "watch"
 // heldKind and gasKind are the kinds of the facts that say what a member's wallet had, and what it paid for a transaction. Their refs begin with the wallet.
 const heldKind, gasKind = "held", "gas"
 
-// pastKind is the kind of the facts that say what a member's wallet did before the index began.
+// pastKind is the kind of the facts that say what a member's wallet did before it was watched.
 const pastKind = "past"
 
 // factVersion is the version of the bodies that are written.

@@ -201,7 +201,7 @@ func savePasts(ctx context.Context, tx *database.Transaction, chain string, rows
 const readyPast = "SELECT p.body FROM wallet_pasts p JOIN watched_wallets w ON w.chain = p.chain AND w.wallet = p.wallet AND w.change = p.change " +
 	"WHERE p.chain = ? AND p.body IS NOT NULL AND w.past_in = 0 ORDER BY p.wallet LIMIT 1"
 
-// ReadyPast is what a watched wallet did before the index began, of one whose past is read and wasn't taken in; ok is false where there is none.
+// ReadyPast is what a watched wallet did before it was watched, of one whose past is read and wasn't taken in; ok is false where there is none.
 func (s Wallets) ReadyPast(ctx context.Context, chain string) (f market.PastFact, ok bool, err error) {
 	return s.past(ctx, readyPast, chain)
 }

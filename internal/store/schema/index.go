@@ -51,7 +51,7 @@ var lateIndexes = []lateIndex{
 	{name: "facts_watch", table: "facts", columns: "ref, block", where: "kind = 'watch'"},
 	// The facts about members' wallets (kinds held and gas), found by the wallet with which their ref begins.
 	{name: "facts_wallet", table: "facts", columns: "ref, block", where: "kind IN ('held', 'gas')"},
-	// The facts about what members' wallets did before the index began (kind past), found by the wallet.
+	// The facts about what members' wallets did before they were watched (kind past), found by the wallet.
 	{name: "facts_past", table: "facts", columns: "ref, block", where: "kind = 'past'"},
 	// The watched wallets whose past may have to be read yet.
 	{name: "watched_wallets_past", table: "watched_wallets", columns: "chain, since", where: "past_in = 0"},
