@@ -8,8 +8,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// What a wallet did before it was watched is derived by the rules of today's blocks, on a state of its own for each block: tokens and pools are as they are by
-// now, and all that counts of them, which sides they have, doesn't change. What quote assets were worth then their reference pools' events tell.
+// A past block is derived by the same rules as a new one. It gets a State of its own, with the rows of tokens and pools as the database has them today. Of these rows
+// only what never changes is used, such as a pool's two tokens. Prices do change: events of that time tell them (PastPrice).
 
 // PastState is what a block of the past is derived on. q are the quotes' prices as an index begins with them.
 func PastState(b *market.Block, wallet market.Address, q *market.Beginning) *State {

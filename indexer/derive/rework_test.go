@@ -42,7 +42,8 @@ func TestAPastGivesABasis(t *testing.T) {
 	b.wantPosition("the wallet has less than its past says", alice, 30, 30, false)
 }
 
-// TestThePastAndTheIndexsOwnTrades: of a transaction that the index has itself its own word counts, and what else a past tells of its time stands besides.
+// TestThePastAndTheIndexsOwnTrades: where the index and a past both have a trade of one transaction, the index's trade counts, once. What the index doesn't have
+// comes from the past.
 func TestThePastAndTheIndexsOwnTrades(t *testing.T) {
 	t.Parallel()
 	b := dogPool(t)
@@ -60,7 +61,7 @@ func TestThePastAndTheIndexsOwnTrades(t *testing.T) {
 	}
 }
 
-// TestBasisThatWentToAWalletOfBefore: what a wallet got from its member in an earlier life, of which nothing is kept, gives it no basis in this one.
+// TestBasisThatWentToAWalletOfBefore: a wallet was its member's, left, and came back. What it received the first time, of which nothing is kept, gives it no basis.
 func TestBasisThatWentToAWalletOfBefore(t *testing.T) {
 	t.Parallel()
 	b := dogPool(t)
@@ -74,10 +75,29 @@ func TestBasisThatWentToAWalletOfBefore(t *testing.T) {
 	other.Token = cat
 	b.next(12, []market.Fact{market.PastFact{Wallet: bob, Before: b.last.Number, Entries: []market.Entry{other}}})
 	b.wantPosition("nothing is kept of what it got", bob, 0, 0, false)
-	b.wantPosition("the sender's are gone", alice, 50, 50, true)
+	b.wantPosition("the sender has the other half", alice, 50, 50, true)
 }
 
-// TestPricesOfThen values what was traded for a quote asset without a peg by an event of then, of whichever of its pools tells one, and by nothing else.
+// TestWhatWasSoldWholly: a position that is empty at the end of a block is forgotten with its balance, as it is while blocks come.
+func TestWhatWasSoldWholly(t *testing.T) {
+	t.Parallel()
+	b := dogPool(t, followAll)
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time+12)}, buys(alice, 100, 100), buys(bob, 10, 10))
+	b.next(12, nil, sells(alice, 100, 100))
+	b.next(12, nil, tx(moved(dog, bob, alice, e18(10))))
+	k := market.PositionKey{Wallet: alice, Token: dog}
+	if _, ok := b.db.positions[k]; ok || !b.db.entries[0].HasBefore {
+		t.Fatalf("%+v, after %+v", b.db.positions[k], b.db.entries)
+	}
+	other := boughtBefore(alice)
+	other.Token = cat
+	b.next(12, []market.Fact{market.PastFact{Wallet: alice, Before: 50, Entries: []market.Entry{other}}})
+	if p, ok := b.db.positions[k]; ok {
+		t.Errorf("a past of another token makes %+v of what wasn't there", p)
+	}
+}
+
+// TestPricesOfThen: what was traded for a quote asset without a peg has the value that an event of that time tells. Without such an event its value is unknown.
 func TestPricesOfThen(t *testing.T) {
 	t.Parallel()
 	b := stage(t, counted(5_000)) // where weth is at 2,000 USD by a pool with usdc
@@ -114,10 +134,10 @@ func TestPricesOfThen(t *testing.T) {
 	}
 }
 
-// TestALongBookStaysAsItIs takes no past in for a member with too many entries, and one of exactly as many as are worked out again.
+// TestALongBookStaysAsItIs: a past is taken in while the member has at most MostReworked entries with it. With one more, the member's positions stay as they are.
 func TestALongBookStaysAsItIs(t *testing.T) {
 	t.Parallel()
-	for more, quantity := range []uint64{100, 0} {
+	for more, quantity := range []uint64{100, 0} { // at the bound, and one beyond it
 		b := dogPool(t)
 		b.next(12, []market.Fact{watched(alice, 1, b.last.Time+12)})
 		for i := range market.MostReworked - 1 + more {

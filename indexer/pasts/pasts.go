@@ -35,13 +35,14 @@ const (
 	// mostBlocks is how many blocks of a wallet are read. Nothing is known of the past of a wallet with more: what isn't known has no basis. mostAlone is how many
 	// are read besides that one endpoint of two names alone. Of a wallet with more it can't be told now: one endpoint's word gives up nobody's past.
 	mostBlocks, mostAlone = 10_000, 10_000
-	// together is how many days apart wallets may count for their members that are looked for together.
+	// together is by how many days the dates may differ from which on wallets count for their members, if one filter looks for them together.
 	together = 7
 	// mostJobs is how many wallets' pasts are read at once at most, those that can't be read now among them.
 	mostJobs = 1_000
 	// restsFor is the time between two looks whether there is anything to do, and toldEvery that between two lines of a log that say how far it has come.
 	restsFor, toldEvery = 5 * time.Second, 30 * time.Second
-	// longestRest is the longest pause after one failure after the other, firstPause and longestPause are those until a wallet's blocks are read again that couldn't be.
+	// longestRest is the longest pause of the whole reader, after several failures in a row. firstPause and longestPause are the shortest and the longest pause of a
+	// wallet that couldn't be read.
 	longestRest, firstPause, longestPause = 10 * time.Minute, time.Minute, time.Hour
 )
 
@@ -134,7 +135,7 @@ func (r *Reader) Watched() {
 	}
 }
 
-// TakeBack tells that blocks were taken back: a past that they took in is to be taken in again.
+// TakeBack tells that the loop may have to take in a past again: blocks were taken back, or it begins anew.
 func (r *Reader) TakeBack() { r.ready.Store(true) }
 
 // Ready is a past that is read and wasn't taken in; ok is false where there is none.
@@ -220,11 +221,11 @@ func (r *Reader) next(jobs []market.PastJob) (next uint64, ok bool) {
 
 func (r *Reader) isPaused(wallet market.Address) bool { return r.Now().Before(r.pauses[wallet].until) }
 
-// pause has wallets left alone for a while, longer each time.
-func (r *Reader) pause(ctx context.Context, wallets []market.Address, err error) {
+// pause has wallets left alone for at least so long, and longer each time.
+func (r *Reader) pause(ctx context.Context, wallets []market.Address, least time.Duration, err error) {
 	for _, w := range wallets {
 		p := r.pauses[w]
-		p.long = max(firstPause, min(2*p.long, longestPause))
+		p.long = max(least, min(2*p.long, longestPause))
 		p.until = r.Now().Add(p.long)
 		r.pauses[w] = p
 	}
@@ -247,7 +248,7 @@ func (r *Reader) readOne(ctx context.Context, l *store.Lease, jobs []market.Past
 		if ctx.Err() != nil || errors.Is(err, store.ErrLeaseLost) {
 			return false, err
 		}
-		r.pause(ctx, []market.Address{j.Wallet}, err)
+		r.pause(ctx, []market.Address{j.Wallet}, firstPause, err)
 		return false, nil // the others get on
 	}
 	return false, nil
@@ -353,7 +354,7 @@ func (r *Reader) look(ctx context.Context, l *store.Lease, jobs []market.PastJob
 	found, upTo, err := r.Nodes.TransfersOfWallets(ctx, wallets, next, to)
 	if err != nil {
 		if ctx.Err() == nil {
-			r.pause(ctx, wallets, fmt.Errorf("blocks %d to %d: %w", next, to, err))
+			r.pause(ctx, wallets, firstPause, fmt.Errorf("blocks %d to %d: %w", next, to, err))
 		}
 		return ctx.Err()
 	}
@@ -397,7 +398,7 @@ func (r *Reader) look(ctx context.Context, l *store.Lease, jobs []market.PastJob
 			r.Log.WarnContext(ctx, "a member's wallet did too much before it was watched: none of it is known", "change", j.Change, "blocks_at_most", mostBlocks)
 		case j.Alone > mostAlone: // from the beginning, another time
 			j.Found, j.Alone, j.Next, changed[wallet] = nil, 0, j.First, true
-			r.pause(ctx, []market.Address{wallet}, errors.New("endpoints differ about too many blocks"))
+			r.pause(ctx, []market.Address{wallet}, longestPause, errors.New("endpoints differ about too many blocks"))
 		}
 		if changed[wallet] {
 			save = append(save, *j)
@@ -405,7 +406,9 @@ func (r *Reader) look(ctx context.Context, l *store.Lease, jobs []market.PastJob
 	}
 	r.tell(ctx, len(wallets), next, upTo+1, before)
 	err = r.Store.Wallets.MovePasts(ctx, l, wallets, upTo+1, save)
-	r.ready.Store(true) // some may have ended
+	if slices.ContainsFunc(save, func(j market.PastJob) bool { return j.Fact != nil }) {
+		r.ready.Store(true)
+	}
 	return err
 }
 
