@@ -69,7 +69,10 @@ type ChainList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.trust) || !has(self.trust.lockers) || self.trust.lockers.all(a, (self.family == 'EVM') == a.startsWith('0x'))",message="every trust.lockers[] must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".trust.lockers"
 // +kubebuilder:validation:XValidation:rule="!has(self.platformFee) || self.platformFee.recipients.all(a, (self.family == 'EVM') == a.startsWith('0x'))",message="every platformFee.recipients[] must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".platformFee.recipients"
 // +kubebuilder:validation:XValidation:rule="!has(self.platformFee) || !has(self.platformFee.routers) || self.platformFee.routers.all(a, (self.family == 'EVM') == a.startsWith('0x'))",message="every platformFee.routers[] must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".platformFee.routers"
-// +kubebuilder:validation:XValidation:rule="self.family == 'EVM' || !has(self.exchanges) || size(self.exchanges) == 0",message="every known exchange protocol is of family EVM: leave exchanges out",fieldPath=".exchanges"
+// +kubebuilder:validation:XValidation:rule="!has(self.exchanges) || self.exchanges.all(x, (self.family == 'EVM') == x.factory.startsWith('0x'))",message="every exchanges[].factory must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".exchanges"
+// +kubebuilder:validation:XValidation:rule="!has(self.exchanges) || self.exchanges.all(x, (self.family == 'Solana') == (x.protocol in ['PumpSwap', 'RaydiumAMMv4']))",message="every exchanges[].protocol must be of the chain's family: PumpSwap and RaydiumAMMv4 are of Solana, the others of EVM",fieldPath=".exchanges"
+// +kubebuilder:validation:XValidation:rule="self.family == 'Solana' || !has(self.genesisHash)",message="genesisHash is for family Solana alone: leave it out",fieldPath=".genesisHash"
+// +kubebuilder:validation:XValidation:rule="(has(self.genesisHash) ? self.genesisHash : '') == (has(oldSelf.genesisHash) ? oldSelf.genesisHash : '')",message="genesisHash can't change: delete this Chain and declare another with a new id",fieldPath=".genesisHash"
 // +kubebuilder:validation:XValidation:rule="(has(self.suspend) && self.suspend) || (has(self.rpc) && has(self.rpc.endpoints) && size(self.rpc.endpoints) > 0)",message="a running chain needs a node: add one under rpc.endpoints, or write suspend: true",fieldPath=".rpc.endpoints"
 type ChainSpec struct {
 	// ID names the chain in the public API ("base") and in the database. It can't change.
@@ -98,6 +101,15 @@ type ChainSpec struct {
 	// +kubebuilder:validation:Maximum=9007199254740991
 	// +optional
 	ChainID *int64 `json:"chainID,omitempty"`
+
+	// GenesisHash is what a Solana chain's nodes answer to getGenesisHash. Left out it is the mainnet's, and left out it is on other families. It can't
+	// change.
+	//
+	// +kubebuilder:validation:MinLength=32
+	// +kubebuilder:validation:MaxLength=44
+	// +kubebuilder:validation:Pattern=`^[1-9A-HJ-NP-Za-km-z]{32,44}$`
+	// +optional
+	GenesisHash string `json:"genesisHash,omitempty"`
 
 	// MinTradeUSD is the smallest trade that the platform offers on this chain, in USD, up to 1000000.
 	//
@@ -317,10 +329,11 @@ type Exchange struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`
 	Name string `json:"name"`
 	// Protocol says how its pools work. A fork has its original's: PancakeSwap V2 is UniswapV2. PancakeSwap V3 differs
-	// from UniswapV3. Velodrome's and Aerodrome's older pools are Solidly, those with concentrated liquidity Slipstream.
+	// from UniswapV3. Velodrome's and Aerodrome's older pools are Solidly, those with concentrated liquidity Slipstream. PumpSwap and RaydiumAMMv4 are of
+	// Solana.
 	Protocol Protocol `json:"protocol"`
-	// Factory is the contract that announces pools; on UniswapV4 the PoolManager.
-	Factory EVMAddress `json:"factory"`
+	// Factory is the contract that announces pools; on UniswapV4 the PoolManager, on Solana the program.
+	Factory Address `json:"factory"`
 	// Hooks are the UniswapV4 hook contracts whose pools may price a token. Pools without a hook always may.
 	//
 	// +kubebuilder:validation:MaxItems=64
@@ -344,7 +357,7 @@ type Exchange struct {
 
 // Protocol is the kind of an exchange's pools.
 //
-// +kubebuilder:validation:Enum=UniswapV2;UniswapV3;UniswapV4;PancakeSwapV3;Solidly;Slipstream
+// +kubebuilder:validation:Enum=UniswapV2;UniswapV3;UniswapV4;PancakeSwapV3;Solidly;Slipstream;PumpSwap;RaydiumAMMv4
 type Protocol string
 
 // RPC is the chain's nodes.

@@ -105,7 +105,7 @@ func (r *run) event(tx *market.Tx, i int) {
 		}
 	case market.PoolCreated:
 		if r.believes(e) {
-			r.pools.known(pricedBefore(tx.Logs[:i], e), true)
+			r.pools.known(pricedBefore(tx.Logs[:i], e), !e.Seen)
 		}
 	case market.Reserves:
 		r.pools.reserves(e)

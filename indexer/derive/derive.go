@@ -47,7 +47,7 @@ type Machine struct {
 	// countsPools is whether pools and venues' contracts are counted as holders: on Solana, where holders are the owners of token accounts, whoever
 	// they are.
 	countsPools bool
-	// venueContracts are those that launch venues declare.
+	// venueContracts are those that launch venues declare, and the accounts that hold what all pools or curves of a program have.
 	venueContracts map[market.Address]bool
 	// feeRecipients are the accounts that the platform's fee goes to, and feeBps what it is.
 	feeRecipients map[market.Address]bool
@@ -94,6 +94,9 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 			f.hooks[h] = true
 		}
 		m.factories[x.Factory] = f
+		if x.Protocol == market.RaydiumAMMv4 {
+			m.venueContracts[market.RaydiumAMMv4Holder] = true
+		}
 	}
 	if f := c.PlatformFee; f != nil {
 		m.feeBps, m.feeRecipients = uint64(f.Bps), make(map[market.Address]bool)
@@ -102,6 +105,9 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 		}
 	}
 	for _, v := range c.Venues {
+		if v.Protocol == chainconfig.RaydiumLaunchLab {
+			m.venueContracts[market.LaunchLabHolder] = true
+		}
 		for _, contract := range v.Contracts {
 			m.venueContracts[contract] = true
 		}

@@ -105,6 +105,9 @@ func (ps *pools) reserves(e market.Reserves) {
 	}
 	first := p.Reserve0.IsZero() && p.Reserve1.IsZero()
 	p.Reserve0, p.Reserve1 = e.Reserve0, e.Reserve1
+	if e.TellsVirtual {
+		p.Virtual1 = e.Virtual1
+	}
 	if first {
 		ps.opened[e.Pool] = *p
 	}

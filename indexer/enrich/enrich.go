@@ -323,6 +323,8 @@ func (n *newcomers) of(b *market.Block) []market.Address {
 			}
 		case market.CurveFact:
 			n.taken(f.Quote)
+		case market.TokenFact:
+			n.asked[f.Token] = true // the block itself tells it
 		}
 	}
 	for _, tx := range b.Txs {

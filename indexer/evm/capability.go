@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
-	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -129,7 +128,7 @@ func (e *endpoint) clientName(ctx context.Context) (name string) {
 	if err != nil {
 		return ""
 	}
-	return rpc.Redact(u, name[:min(len(name), decode.MaxText)])
+	return rpc.Redact(u, name[:min(len(name), chain.MaxText)])
 }
 
 // stateKept asks for the wrapped coin's own balance of the native coin after several blocks.

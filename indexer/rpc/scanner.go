@@ -3,6 +3,7 @@ package rpc
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 )
 
 // Scanner walks JSON. After the first mistake it is failed and every method returns at once.
@@ -114,14 +115,18 @@ func (p *Scanner) str() []byte {
 	}
 	start := p.i
 	for p.i < len(p.b) {
-		switch p.b[p.i] {
-		case '"':
-			p.i++
-			return p.b[start : p.i-1]
-		case '\\':
-			p.i++
+		n := bytes.IndexByte(p.b[p.i:], '"')
+		if n < 0 {
+			break
 		}
-		p.i++
+		escapes := 0
+		for escapes < p.i+n-start && p.b[p.i+n-1-escapes] == '\\' {
+			escapes++
+		}
+		p.i += n + 1
+		if escapes%2 == 0 {
+			return p.b[start : p.i-1]
+		}
 	}
 	p.Fail()
 	return nil
@@ -136,6 +141,95 @@ func (p *Scanner) Raw() []byte {
 		return nil
 	}
 	return p.b[start:p.i]
+}
+
+// Leap passes over the next value by its brackets and strings alone, and gives it as it stands: many times as fast as Skip, and what isn't JSON within it
+// goes unseen.
+func (p *Scanner) Leap() []byte {
+	p.space()
+	b, i, start, depth := p.b, p.i, p.i, 0
+	for !p.failed && i < len(b) {
+		c := b[i]
+		i++
+		switch c {
+		case '"':
+			n := bytes.IndexByte(b[i:], '"')
+			if n > 0 && b[i+n-1] == '\\' {
+				p.i = i - 1
+				p.str()
+				i = p.i
+			} else if i += n + 1; n < 0 {
+				p.Fail()
+			}
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			if depth--; depth < 0 { // the end of what the value stands in
+				return p.leapt(start, i-1)
+			}
+		case ',':
+			if depth > 0 {
+				continue
+			}
+			return p.leapt(start, i-1)
+		default:
+			continue
+		}
+		if depth == 0 {
+			return p.leapt(start, i)
+		}
+	}
+	if depth > 0 {
+		p.Fail()
+	}
+	return p.leapt(start, i)
+}
+
+// leapt is the value between two places, which has to have a byte.
+func (p *Scanner) leapt(start, end int) []byte {
+	if p.failed || end <= start {
+		p.Fail()
+		return nil
+	}
+	p.i = end
+	return p.b[start:end]
+}
+
+// Text is the inside of a string, with its escapes as they stand.
+func (p *Scanner) Text() []byte { return p.str() }
+
+// IsNull takes null, if it is the next value.
+func (p *Scanner) IsNull() bool {
+	const null = "null"
+	if p.Peek() != null[0] {
+		return false
+	}
+	if !bytes.HasPrefix(p.b[p.i:], []byte(null)) {
+		p.Fail()
+		return false
+	}
+	p.i += len(null)
+	return true
+}
+
+// Uint reads a decimal number without a sign, fraction or exponent.
+func (p *Scanner) Uint() (n uint64) {
+	p.space()
+	start := p.i
+	for ; p.i < len(p.b) && p.b[p.i] >= '0' && p.b[p.i] <= '9'; p.i++ {
+		d := uint64(p.b[p.i] - '0')
+		if n > (math.MaxUint64-d)/10 {
+			p.Fail()
+			return 0
+		}
+		n = n*10 + d
+	}
+	if p.failed || p.i == start {
+		p.Fail()
+		return 0
+	}
+	return n
 }
 
 const maxDepth = 32

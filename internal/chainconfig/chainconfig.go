@@ -24,6 +24,8 @@ type Chain struct {
 	Family  Family `json:"family"`
 	// EVMChainID is what eth_chainId must answer; 0 on other families.
 	EVMChainID uint64 `json:"evm_chain_id,omitempty"`
+	// GenesisHash is what getGenesisHash must answer on Solana, in base58; empty is that of the mainnet, and on other families.
+	GenesisHash string `json:"genesis_hash,omitempty"`
 	// MinTradeUSD is the smallest trade that the platform offers, in USD.
 	MinTradeUSD float64 `json:"min_trade_usd"`
 	// BlockTime is the usual time between blocks: the pace at which the head is read.
@@ -115,7 +117,7 @@ type Major struct {
 type Exchange struct {
 	Name     string          `json:"name"`
 	Protocol market.Protocol `json:"protocol"`
-	Factory  market.Address  `json:"factory"`
+	Factory  market.Address  `json:"factory"` // on Solana the program
 	// Hooks are the V4 hook contracts whose pools may price a token.
 	Hooks []market.Address `json:"hooks,omitempty"`
 	// PositionManager is the V4 contract that knows what most pools are; it may be missing.

@@ -162,3 +162,14 @@ func TestNoneIsNotNative(t *testing.T) {
 		t.Errorf("the EVM zero address is %q", market.Native)
 	}
 }
+
+// BenchmarkDecodeBase58 reads the text of a key.
+func BenchmarkDecodeBase58(b *testing.B) {
+	text := []byte("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
+	var key [32]byte
+	for b.Loop() {
+		if !market.DecodeBase58(key[:], text) {
+			b.Fatal("it is a key's text")
+		}
+	}
+}

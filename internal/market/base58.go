@@ -43,30 +43,68 @@ func EncodeBase58(b []byte) string {
 	return string(text)
 }
 
+// digitsAtOnce is how many digits of base58 are taken at once: as many as fit into 32 bits.
+const digitsAtOnce = 5
+
+// base58Limbs is how many limbs are on the stack: enough for any key or signature.
+const base58Limbs = 16
+
+// AppendBase58 appends the bytes that text is base58 of. ok is false where it is none. Its time grows with the square of the text's length, which whoever
+// calls it has to bound.
+func AppendBase58(dst, text []byte) (out []byte, ok bool) {
+	// The number in limbs of 32 bits, the least significant first.
+	var buf [base58Limbs]uint32
+	limbs := buf[:0]
+	zeros := 0
+	for zeros < len(text) && text[zeros] == base58Digits[0] {
+		zeros++
+	}
+	for rest := text[zeros:]; len(rest) > 0; {
+		carry, step := uint64(0), uint64(1)
+		for range min(digitsAtOnce, len(rest)) {
+			v := base58Values[rest[0]]
+			if v < 0 {
+				return dst, false
+			}
+			carry, step, rest = carry*58+uint64(v), step*58, rest[1:]
+		}
+		for i, limb := range limbs {
+			carry += uint64(limb) * step
+			limbs[i] = uint32(carry)
+			carry >>= 32
+		}
+		if carry > 0 {
+			limbs = append(limbs, uint32(carry))
+		}
+	}
+	for range zeros {
+		dst = append(dst, 0)
+	}
+	for i := len(limbs) - 1; i >= 0; i-- {
+		limb := [4]byte{byte(limbs[i] >> 24), byte(limbs[i] >> 16), byte(limbs[i] >> 8), byte(limbs[i])}
+		significant := limb[:]
+		if i == len(limbs)-1 {
+			significant = bytes.TrimLeft(significant, "\x00")
+		}
+		dst = append(dst, significant...)
+	}
+	return dst, true
+}
+
 // DecodeBase58 fills dst from text. It reports whether the text is the one that EncodeBase58 writes for as many bytes. A text that is too long costs nothing.
-func DecodeBase58(dst []byte, text string) bool {
+func DecodeBase58[T string | []byte](dst []byte, text T) bool {
 	// As many bytes have that number of digits when all of them are 0, and 1.37 times as many at most.
 	if len(text) < len(dst) || len(text) > (len(dst)*138+99)/100 {
 		return false
 	}
 	clear(dst)
-	for i := range len(text) {
-		carry := int(base58Values[text[i]])
-		if carry < 0 {
-			return false
-		}
-		for j := len(dst) - 1; j >= 0; j-- {
-			carry += 58 * int(dst[j])
-			dst[j] = byte(carry)
-			carry >>= 8
-		}
-		if carry > 0 {
-			return false
-		}
+	// Most are keys and signatures: their texts and bytes fit here.
+	var digits [96]byte
+	var buf [72]byte
+	got, ok := AppendBase58(buf[:0], append(digits[:0], text...))
+	if !ok || len(got) != len(dst) {
+		return false
 	}
-	ones := 0
-	for ones < len(text) && text[ones] == base58Digits[0] {
-		ones++
-	}
-	return ones == len(dst)-len(bytes.TrimLeft(dst, "\x00"))
+	copy(dst, got)
+	return true
 }

@@ -81,12 +81,17 @@ type PoolCreated struct {
 	// its creation. Zero elsewhere.
 	SqrtPriceX96 Amount
 	Tick         int32
+	// Seen says that no creation is told: the pool may be older than what is read, and something that happened in it tells what it is.
+	Seen bool
 }
 
-// Reserves sets a V2-like pool's reserves (Sync).
+// Reserves sets the reserves of a pool of two reserves (Sync).
 type Reserves struct {
 	Pool               Address
 	Reserve0, Reserve1 Amount
+	// Virtual1 is what such a pool adds to Reserve1 for its price alone, where TellsVirtual; else that stays.
+	Virtual1     SignedAmount
+	TellsVirtual bool
 }
 
 // PoolPriced sets the first price of a V3-like pool (Initialize). SqrtPriceX96 is the Q64.96 square root of the raw

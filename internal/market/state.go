@@ -113,9 +113,11 @@ type Pool struct {
 	Unlisted bool
 
 	Reserve0, Reserve1 Amount
-	SqrtPriceX96       Amount
-	Liquidity          Amount
-	Tick               int32
+	// Virtual1 is what a pool of PumpSwap adds to Reserve1 for its price alone.
+	Virtual1     SignedAmount
+	SqrtPriceX96 Amount
+	Liquidity    Amount
+	Tick         int32
 
 	// Price is of one whole base in whole quotes at the last block's close; 0 while unknown.
 	Price float64

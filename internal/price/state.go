@@ -19,14 +19,23 @@ type Quote struct {
 	Locked float64
 }
 
-// Reserves is a V2-like pool seen from its base token. Amounts are whole tokens.
-type Reserves struct{ Base, Quote float64 }
+// Reserves is a pool of two reserves seen from its base token. Amounts are whole tokens.
+type Reserves struct {
+	Base, Quote float64
+	// VirtualBase and VirtualQuote count for the price alone: nobody can take them out. They may be negative.
+	VirtualBase, VirtualQuote float64
+}
 
-// ReservesOf are those of a V2-like pool in whole tokens.
+// ReservesOf are those of a pool of two reserves in whole tokens.
 func ReservesOf(p *market.Pool, baseDecimals, quoteDecimals uint8) Reserves {
-	base, quote := &p.Reserve0, &p.Reserve1
-	if !p.BaseIs0 {
-		base, quote = quote, base
+	virtual := func(decimals uint8) float64 {
+		if p.Virtual1.Neg {
+			return -Whole(&p.Virtual1.Abs, decimals)
+		}
+		return Whole(&p.Virtual1.Abs, decimals)
 	}
-	return Reserves{Base: Whole(base, baseDecimals), Quote: Whole(quote, quoteDecimals)}
+	if p.BaseIs0 {
+		return Reserves{Base: Whole(&p.Reserve0, baseDecimals), Quote: Whole(&p.Reserve1, quoteDecimals), VirtualQuote: virtual(quoteDecimals)}
+	}
+	return Reserves{Base: Whole(&p.Reserve1, baseDecimals), Quote: Whole(&p.Reserve0, quoteDecimals), VirtualBase: virtual(baseDecimals)}
 }

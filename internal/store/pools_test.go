@@ -302,4 +302,5 @@ func dropMembers(t *testing.T, db *sql.DB) {
 		must(t, db, "DROP TABLE "+table)
 	}
 	must(t, db, "ALTER TABLE pools DROP COLUMN counts_since")
+	must(t, db, "ALTER TABLE pools DROP COLUMN virtual1")
 }

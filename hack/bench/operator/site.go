@@ -138,7 +138,7 @@ func (s *operatorSite) chain(i int) *v1alpha1.Chain {
 	}
 	for k, p := range []v1alpha1.Protocol{"UniswapV2", "UniswapV3", "UniswapV4", "PancakeSwapV3"} {
 		c.Spec.Exchanges = append(c.Spec.Exchanges, v1alpha1.Exchange{
-			Name: fmt.Sprintf("exchange-%d", k), Protocol: p, Factory: v1alpha1.EVMAddress(address("cccc", 100*i+k)),
+			Name: fmt.Sprintf("exchange-%d", k), Protocol: p, Factory: v1alpha1.Address(address("cccc", 100*i+k)),
 		})
 	}
 	from := &v1alpha1.URLSource{SecretKeyRef: v1alpha1.SecretKeyRef{Name: "rpc-" + c.Name, Key: "url"}}

@@ -2,8 +2,8 @@ package decode
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -165,24 +165,15 @@ func poolIn(w [32]byte) market.Address {
 	return market.PoolID(w)
 }
 
-// maxReference bounds where a token's description is, in bytes: a URI, or the description itself as JSON.
-const maxReference = 8192
-
 // name is a name or a symbol, cut where it is too long. Its word is the offset of an ABI string; what isn't one is no text,
 // and the token's own name counts.
 func (r *launchLog) name(i int) string {
 	b := r.text(i)
-	return clean(string(b[:min(len(b), 4*MaxText)]))
+	return chain.CleanText(string(b[:min(len(b), 4*chain.MaxText)]))
 }
 
-// reference is a URI, a hash or JSON. One that is too long is none: half of it would lead nowhere.
-func (r *launchLog) reference(i int) string {
-	b := r.text(i)
-	if len(b) > maxReference {
-		return ""
-	}
-	return strings.TrimSpace(strings.Map(printable, string(b)))
-}
+// reference is a URI, a hash or JSON.
+func (r *launchLog) reference(i int) string { return chain.CleanReference(r.text(i)) }
 
 // text is the ABI string whose offset the i-th word has.
 func (r *launchLog) text(i int) []byte {

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
@@ -258,9 +259,9 @@ func TestLaunchText(t *testing.T) {
 		{"an offset into the words, where the length is nought", "60", "", "", ""},
 		{"control characters and bad UTF-8", "0120", abiWord(9) + "a\x00\xffb\n\x1bc\x7f ", "ab c", "abc"},
 		{"markup and other scripts stay", "0120", abiWord(17) + "<b>柴犬🐕</b>", "<b>柴犬🐕</b>", "<b>柴犬🐕</b>"},
-		{"a long text", "0120", abiWord(8192) + strings.Repeat("z", 8192), strings.Repeat("z", MaxText), strings.Repeat("z", 8192)},
-		{"a text that is too long to lead anywhere", "0120", abiWord(8193) + strings.Repeat("z", 8193), strings.Repeat("z", MaxText), ""},
-		{"a megabyte", "0120", abiWord(1<<20) + strings.Repeat("é", 1<<19), strings.Repeat("é", MaxText/2), ""},
+		{"a long text", "0120", abiWord(8192) + strings.Repeat("z", 8192), strings.Repeat("z", chain.MaxText), strings.Repeat("z", 8192)},
+		{"a text that is too long to lead anywhere", "0120", abiWord(8193) + strings.Repeat("z", 8193), strings.Repeat("z", chain.MaxText), ""},
+		{"a megabyte", "0120", abiWord(1<<20) + strings.Repeat("é", 1<<19), strings.Repeat("é", chain.MaxText/2), ""},
 	}
 	d := decoderOf(t, venueDocument(t))
 	for _, tt := range tests {
@@ -385,10 +386,10 @@ func checkLaunchEvent(t *testing.T, e market.Event) {
 		token(e.Venue, e.Curve, e.Token)
 		amounts(e.SaleBase)
 		state(e.Reserves)
-		words := map[string]int{e.Name: MaxText, e.Symbol: MaxText}
+		words := map[string]int{e.Name: chain.MaxText, e.Symbol: chain.MaxText}
 		for _, s := range []string{e.Metadata, e.Image} {
 			if _, also := words[s]; !also {
-				words[s] = maxReference
+				words[s] = chain.MaxReference
 			}
 		}
 		for s, limit := range words {

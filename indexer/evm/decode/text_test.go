@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 )
 
 // abiWord is a 32-byte word that ends in n.
@@ -92,14 +94,14 @@ func FuzzTokenText(f *testing.F) {
 		switch {
 		case !utf8.ValidString(got):
 			t.Fatalf("%q is not UTF-8", got)
-		case len(got) > MaxText:
+		case len(got) > chain.MaxText:
 			t.Fatalf("%d bytes", len(got))
 		case strings.ContainsFunc(got, unicode.IsControl):
 			t.Fatalf("%q has control characters", got)
 		case got != strings.TrimSpace(got):
 			t.Fatalf("%q has spaces around it", got)
-		case got != clean(got):
-			t.Fatalf("%q becomes %q when it is cleaned again", got, clean(got))
+		case got != chain.CleanText(got):
+			t.Fatalf("%q becomes %q when it is cleaned again", got, chain.CleanText(got))
 		}
 	})
 }

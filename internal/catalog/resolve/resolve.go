@@ -40,6 +40,7 @@ func resolveSpec(r *report, s *v1alpha1.ChainSpec, secretDir string) *chainconfi
 		Generation:    resolveGeneration(r, s.Indexer.Generation),
 		Family:        family,
 		EVMChainID:    resolveChainID(r, family, s.ChainID),
+		GenesisHash:   resolveGenesisHash(r, family, s.GenesisHash),
 		MinTradeUSD:   r.decimal("spec.minTradeUSD", s.MinTradeUSD, bounds{max: 1e6}),
 		BlockTime:     chainconfig.Duration(s.BlockTime.Duration),
 		Native:        resolveNative(r, family, s.NativeAsset),
@@ -104,6 +105,19 @@ func resolveChainID(r *report, family chainconfig.Family, id *int64) uint64 {
 	return 0
 }
 
+func resolveGenesisHash(r *report, family chainconfig.Family, hash string) string {
+	const path = "spec.genesisHash"
+	switch {
+	case hash == "":
+		return ""
+	case family != chainconfig.Solana:
+		r.add(path, "is for family Solana alone; leave it out")
+	case !market.DecodeBase58(make([]byte, len(market.Hash{})), hash):
+		r.add(path, "%.80q is no hash; allowed: base58 of 32 bytes, as nodes answer getGenesisHash", hash)
+	}
+	return hash
+}
+
 func resolveNative(r *report, family chainconfig.Family, n v1alpha1.NativeAsset) chainconfig.Native {
 	r.symbol("spec.nativeAsset.symbol", n.Symbol)
 	return chainconfig.Native{
@@ -156,10 +170,6 @@ func resolveMajors(r *report, family chainconfig.Family, list []v1alpha1.Major) 
 
 func resolveExchanges(r *report, family chainconfig.Family, list []v1alpha1.Exchange) []chainconfig.Exchange {
 	const path = "spec.exchanges"
-	if family == chainconfig.Solana && len(list) > 0 {
-		r.add(path, "every known protocol is of family EVM; leave exchanges out")
-		return nil
-	}
 	r.length(path, len(list), 32)
 	names, factories := r.unique(), r.unique()
 	out := make([]chainconfig.Exchange, 0, len(list))
@@ -168,10 +178,10 @@ func resolveExchanges(r *report, family chainconfig.Family, list []v1alpha1.Exch
 		r.name(at+".name", x.Name)
 		names.see(at+".name", x.Name)
 		exchange := chainconfig.Exchange{
-			Name: x.Name, Protocol: market.Protocol(x.Protocol), Factory: r.address(at+".factory", chainconfig.EVM, string(x.Factory)),
+			Name: x.Name, Protocol: market.Protocol(x.Protocol), Factory: r.address(at+".factory", family, string(x.Factory)),
 		}
 		factories.see(at+".factory", exchange.Factory.String())
-		if r.choice(at+".protocol", string(x.Protocol), protocols()) {
+		if r.choice(at+".protocol", string(x.Protocol), protocols(family)) {
 			exchange.Hooks = resolveHooks(r, at+".hooks", exchange.Protocol, x.Hooks)
 			exchange.PositionManager = resolvePositionManager(r, at+".positionManager", exchange.Protocol, x.PositionManager)
 			exchange.FeePips = resolveFee(r, at+".feePips", exchange.Protocol, x.FeePips)
@@ -181,10 +191,12 @@ func resolveExchanges(r *report, family chainconfig.Family, list []v1alpha1.Exch
 	return out
 }
 
-func protocols() []string {
-	out := make([]string, len(market.Protocols))
-	for i, p := range market.Protocols {
-		out[i] = string(p)
+// protocols are those of the exchanges of a family.
+func protocols(family chainconfig.Family) (out []string) {
+	for _, p := range market.Protocols {
+		if p.OfSolana() == (family == chainconfig.Solana) {
+			out = append(out, string(p))
+		}
 	}
 	return out
 }
@@ -224,7 +236,7 @@ func resolveFee(r *report, path string, p market.Protocol, fee *int32) uint32 {
 	case market.UniswapV2:
 		absent = int64(v1alpha1.DefaultUniswapV2FeePips)
 	case market.Solidly:
-	case market.UniswapV3, market.UniswapV4, market.PancakeSwapV3, market.Slipstream, market.BondingCurve:
+	case market.UniswapV3, market.UniswapV4, market.PancakeSwapV3, market.Slipstream, market.BondingCurve, market.PumpSwap, market.RaydiumAMMv4:
 		if fee != nil {
 			r.add(path, "is for protocols UniswapV2 and Solidly alone, pools of %s say their fee; leave it out", p)
 			return 0

@@ -17,6 +17,18 @@ func BytesOf(a *market.Amount) []byte {
 	return b[:]
 }
 
+// signedBytesOf is a signed amount as 32 bytes in two's complement; nil for 0, as in the rows of before.
+func signedBytesOf(a market.SignedAmount) []byte {
+	if a.IsZero() {
+		return nil
+	}
+	v := a.Abs
+	if a.Neg {
+		v.Neg(&v)
+	}
+	return BytesOf(&v)
+}
+
 // shortBytesOf is an amount without its leading noughts, for a column that nothing sorts by; 0 is one byte, as none is NULL.
 func shortBytesOf(a *market.Amount) []byte {
 	b := a.Bytes32()
@@ -60,6 +72,14 @@ func (c *Columns) Amount(b []byte) market.Amount {
 	}
 	v.SetBytes32(b)
 	return v
+}
+
+// signed reads what signedBytesOf made.
+func (c *Columns) signed(b []byte) market.SignedAmount {
+	if b == nil {
+		return market.SignedAmount{}
+	}
+	return market.SignedFromTwos(c.Amount(b))
 }
 
 // ShortAmount reads what shortBytesOf made; ok is false for NULL.

@@ -173,10 +173,19 @@ func Chains() []Refused {
 			server("spec.exchanges[1].feePips: Invalid value", "feePips is for protocols UniswapV2 and Solidly alone"),
 		edit("fee too high", `feePips: 2500`, `feePips: 100001`, "spec.exchanges[0].feePips: is 100001", "allowed: 1 to 100000").
 			server("spec.exchanges[0].feePips in body should be less than or equal to 100000"),
-		editSolana("exchange on Solana", `  suspend: true`,
-			"  suspend: true\n  exchanges: [{name: x, protocol: UniswapV2, factory: \"0x8909dc15e40173ff4699343b6eb8132c65e18ec6\"}]",
-			"spec.exchanges: every known protocol is of family EVM", "leave exchanges out").
-			server("spec.exchanges: Invalid value", "every known exchange protocol is of family EVM: leave exchanges out"),
+		editSolana("an exchange of EVM on Solana", `protocol: PumpSwap`, `protocol: UniswapV2`,
+			`spec.exchanges[0].protocol: "UniswapV2" is not known; allowed: PumpSwap, RaydiumAMMv4`).
+			server("spec.exchanges: Invalid value", "PumpSwap and RaydiumAMMv4 are of Solana, the others of EVM"),
+		edit("an exchange of Solana on EVM", `protocol: UniswapV4`, `protocol: PumpSwap`, `spec.exchanges[1].protocol: "PumpSwap" is not known; `+protocols).
+			server("spec.exchanges: Invalid value", "PumpSwap and RaydiumAMMv4 are of Solana, the others of EVM"),
+		editSolana("a factory of EVM on Solana", `factory: pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA`, `factory: "0x8909dc15e40173ff4699343b6eb8132c65e18ec6"`,
+			"spec.exchanges[0].factory: ", "is no Solana address").
+			server("spec.exchanges: Invalid value", "every exchanges[].factory must be an address of the chain's family"),
+		editSolana("a genesis hash of 33 bytes", `genesisHash: 4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY`, `genesisHash: zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz`,
+			"spec.genesisHash: ", "is no hash; allowed: base58 of 32 bytes"),
+		edit("a genesis hash on EVM", `  chainID: 8453`, "  chainID: 8453\n  genesisHash: 4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY",
+			"spec.genesisHash: is for family Solana alone", "leave it out").
+			server("spec.genesisHash: Invalid value", "genesisHash is for family Solana alone: leave it out"),
 		editSolana("running without a node", `  suspend: true`, ``, "spec.rpc.endpoints: is empty", "suspend: true").
 			server("spec.rpc.endpoints: Invalid value", "add one under rpc.endpoints, or write suspend: true"),
 		edit("neither url nor urlFrom", `    - url: https://node.example/rpc

@@ -73,7 +73,7 @@ spec:
   suspend: false
 `
 
-// GoodSolana has only what must be there, and needs no node because it is suspended.
+// GoodSolana has what must be there and what Solana alone has, and needs no node because it is suspended.
 const GoodSolana = `apiVersion: boardwalk.dev/v1alpha1
 kind: Chain
 metadata:
@@ -82,9 +82,12 @@ spec:
   id: solana
   label: Solana
   family: Solana
+  genesisHash: 4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY
   minTradeUSD: "2"
   blockTime: 400ms
   nativeAsset: {symbol: SOL, wrapped: So11111111111111111111111111111111111111112}
+  exchanges:
+  - {name: pumpswap, protocol: PumpSwap, factory: pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA}
   quoteAssets:
   - {symbol: WSOL, address: So11111111111111111111111111111111111111112}
   suspend: true

@@ -1,0 +1,110 @@
+package decode
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// What a transaction does to balances: the sum of what an owner's token accounts have after it, less what they had before. It covers transfers in batches,
+// which leave no instructions, accounts that are closed or change their owner, and fees that a token withholds. There may be several accounts of one owner.
+
+// move is by how much a transaction changes an owner's balance of a token, as it is summed up.
+type move struct {
+	mint, owner []byte // base58
+	change      market.SignedAmount
+}
+
+// moves are those of a transaction, and the tokens that the block has moved so far.
+type moves struct {
+	list []move
+	seen [][]byte
+}
+
+func (m *moves) add(b *tokenBalance, after bool) {
+	if len(b.owner) == 0 || b.amount == 0 {
+		return
+	}
+	change := market.SignedAmount{Abs: amountOf(b.amount), Neg: !after}
+	for i := range m.list {
+		if string(m.list[i].mint) == string(b.mint) && string(m.list[i].owner) == string(b.owner) {
+			m.list[i].change = m.list[i].change.Add(change)
+			return
+		}
+	}
+	m.list = append(m.list, move{b.mint, b.owner, change})
+}
+
+// balances emits what the transaction changes. It is an error where a token or an owner is no key.
+func (r *reader) balances() error {
+	r.moves.list = r.moves.list[:0]
+	for i := range r.tx.pre {
+		r.moves.add(&r.tx.pre[i], false)
+	}
+	for i := range r.tx.post {
+		r.moves.add(&r.tx.post[i], true)
+	}
+	slices.SortFunc(r.moves.list, func(a, b move) int {
+		return cmp.Or(slices.Compare(a.mint, b.mint), slices.Compare(a.owner, b.owner)) // whatever order the accounts have
+	})
+	for i := range r.moves.list {
+		m := &r.moves.list[i]
+		if m.change.IsZero() {
+			continue
+		}
+		e := market.BalanceChange{Token: r.key(m.mint), Owner: r.key(m.owner), Change: m.change}
+		if e.Token.IsNone() || e.Owner.IsNone() {
+			return fmt.Errorf("%w: a balance of no token or of nobody", rpc.ErrGarbage)
+		}
+		r.emit(nil, e)
+	}
+	return nil
+}
+
+// made is a token that the block makes.
+type made struct {
+	token    market.Address
+	told     market.TokenFact
+	complete bool
+}
+
+// makes notes that the transaction makes a token. Its decimals and its first balances stand beside it.
+func (r *reader) makes(token market.Address, name, symbol string) {
+	m := made{token: token, complete: true, told: market.TokenFact{Token: token, Name: name, Symbol: symbol}}
+	for _, before := range [][]tokenBalance{r.tx.pre, r.tx.post} {
+		for i := range before {
+			if b := &before[i]; r.key(b.mint) == token {
+				m.told.HasDecimals, m.told.Decimals = true, b.decimals
+			}
+		}
+	}
+	for i := range r.tx.pre {
+		if r.key(r.tx.pre[i].mint) == token {
+			m.complete = false // somebody had some already
+		}
+	}
+	if slices.ContainsFunc(r.made, func(other made) bool { return other.token == token }) {
+		return
+	}
+	r.made = append(r.made, m)
+}
+
+// fact is what the block tells of the token that it makes. Its supply is what all balances sum up to, where nobody had any before.
+func (m *made) fact(txs []market.Tx) market.TokenFact {
+	f := m.told
+	var supply market.SignedAmount
+	for i := range txs {
+		for _, l := range txs[i].Logs {
+			if c, ok := l.Event.(market.BalanceChange); ok && c.Token == m.token {
+				supply = supply.Add(c.Change)
+			}
+		}
+	}
+	if m.complete && !supply.Neg {
+		f.HasSupply, f.Supply, f.FromCreation = true, supply.Abs, true
+	}
+	return f
+}

@@ -1,0 +1,207 @@
+package decode
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Block is what a node tells of a slot's block.
+type Block struct {
+	market.Block
+	// ParentSlot is the number of the block below.
+	ParentSlot uint64
+	// HasTime is false where the node doesn't know when the block was made.
+	HasTime bool
+	// Transactions counts all of them, whatever they mean.
+	Transactions int
+}
+
+// mostTransactions is the most transactions of a block that are read.
+const mostTransactions = 1 << 17
+
+// ParseBlock reads the result of getBlock, with its transactions in the encoding "json", or without any.
+func (d *Decoder) ParseBlock(slot uint64, raw []byte) (b Block, err error) {
+	b.Number = slot
+	r := d.scratch.Get().(*reader) //nolint:errcheck,forcetypeassert // the pool holds nothing else
+	defer d.scratch.Put(r)
+	r.begin()
+	p := rpc.NewScanner(raw)
+	hashed, linked := false, false
+	p.Object(func(key []byte) {
+		switch string(key) {
+		case "blockhash":
+			hashed = market.DecodeBase58(b.Hash[:], p.Text())
+		case "previousBlockhash":
+			linked = market.DecodeBase58(b.Parent[:], p.Text())
+		case "parentSlot":
+			b.ParentSlot = p.Uint()
+		case "blockTime":
+			switch {
+			case p.IsNull():
+			case p.Peek() == '-': // a clock before 1970 tells nothing either
+				p.Leap()
+			default:
+				b.Time, b.HasTime = int64(p.Uint()), true
+			}
+		case "transactions":
+			list(p, mostTransactions, func() {
+				b.Transactions++
+				if err == nil {
+					err = r.transaction(p, b.Transactions)
+				} else {
+					p.Leap()
+				}
+			})
+		default:
+			p.Leap()
+		}
+	})
+	ok, at := p.End()
+	switch {
+	case err != nil:
+		return b, fmt.Errorf("block %d: %w", slot, err)
+	case !ok:
+		return b, fmt.Errorf("%w: bad JSON near byte %d of block %d", rpc.ErrGarbage, at, slot)
+	case !hashed || !linked || slot > 0 && b.ParentSlot >= slot || b.HasTime && b.Time < 0:
+		return b, fmt.Errorf("%w: block %d tells no hash, no parent or no time", rpc.ErrGarbage, slot)
+	}
+	b.Txs, b.Facts = r.finish()
+	return b, nil
+}
+
+// reader reads one block. What it needs for that it uses again for the next one.
+type reader struct {
+	d  *Decoder
+	tx transaction
+	// txs are those of the block that mean something, logs the events of the one that is read.
+	txs  []market.Tx
+	logs []market.Log
+	// number is the place in the block of the transaction that is read, from 1.
+	number uint64
+	// sub counts the events of the instruction of which the last one was.
+	sub   uint64
+	subOf *instruction
+	moves moves
+	// made are the tokens that the block makes.
+	made []made
+	data []byte
+}
+
+func (r *reader) begin() {
+	r.txs, r.made, r.moves.seen = nil, r.made[:0], r.moves.seen[:0]
+}
+
+// touches reports whether a transaction calls one of the known programs.
+func (r *reader) touches() bool {
+	for _, key := range r.tx.keys {
+		if len(key) > 0 && r.d.begins[key[0]] && r.d.programs[string(key)] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reader) transaction(p *rpc.Scanner, number int) error {
+	if !r.tx.parse(p) {
+		return fmt.Errorf("%w: transaction %d can't be read", rpc.ErrGarbage, number)
+	}
+	if r.tx.failed {
+		return nil
+	}
+	r.number, r.logs, r.subOf, r.sub = uint64(number), r.logs[:0], nil, 0
+	if err := r.balances(); err != nil {
+		return fmt.Errorf("transaction %d: %w", number, err)
+	}
+	if r.touches() && !r.tx.run() {
+		return fmt.Errorf("%w: transaction %d has instructions that can't be read", rpc.ErrGarbage, number)
+	}
+	for i := range r.tx.instructions {
+		in := &r.tx.instructions[i]
+		if p := r.d.programs[string(r.tx.keys[in.program])]; p != nil {
+			r.instruction(p, i, in)
+		}
+	}
+	if len(r.logs) == 0 {
+		return nil
+	}
+	var signature [64]byte
+	if !market.DecodeBase58(signature[:], r.tx.signature) {
+		return fmt.Errorf("%w: transaction %d has no signature", rpc.ErrGarbage, number)
+	}
+	r.txs = append(r.txs, market.Tx{ID: market.SolanaTx(signature), Logs: slices.Clone(r.logs)})
+	return nil
+}
+
+// longestData is the most digits of an instruction's data that are read. Events have some hundreds.
+const longestData = 4096
+
+func (r *reader) instruction(p *program, i int, in *instruction) {
+	if len(in.data) > longestData {
+		return
+	}
+	data, ok := market.AppendBase58(r.data[:0], in.data)
+	if r.data = data; !ok {
+		return
+	}
+	c := call{r: r, p: p, at: in, body: body{b: data}}
+	told, isEvent := bytes.CutPrefix(data, selfCall[:])
+	if !isEvent {
+		if p.runs != nil {
+			p.runs(&c)
+		}
+		return
+	}
+	c.by = r.tx.caller(i)
+	if c.by == nil || c.by.program != in.program || len(told) < len(discriminator{}) {
+		return // nobody but the program itself can call it so
+	}
+	if decode := p.events[discriminator(told)]; decode != nil {
+		c.b = told[len(discriminator{}):]
+		decode(&c)
+	}
+}
+
+// The bits of an event's place in its block: its transaction's, from 1, that of its instruction in the message and among the calls of that one, and its own
+// among those of the instruction. What the transaction does to balances stands before its instructions.
+const (
+	subBits, innerBits, outerBits = 10, 13, 13
+	txShift                       = subBits + innerBits + outerBits
+)
+
+func (r *reader) emit(at *instruction, e market.Event) {
+	if at != r.subOf {
+		r.subOf, r.sub = at, 0
+	}
+	place := r.number<<txShift | r.sub
+	if at != nil {
+		place |= (uint64(at.outer)+1)<<(innerBits+subBits) | uint64(at.inner)<<subBits
+	}
+	if r.sub++; r.sub < 1<<subBits {
+		r.logs = append(r.logs, market.Log{Index: place, Event: e})
+	}
+}
+
+// key is the address that a text is; none where it is none.
+func (r *reader) key(text []byte) market.Address {
+	var key [32]byte
+	if !market.DecodeBase58(key[:], text) {
+		return market.Address{}
+	}
+	return market.SolanaAddress(key)
+}
+
+// finish gives what the block means. The tokens that it makes it describes by facts, which no node has to be asked for.
+func (r *reader) finish() ([]market.Tx, []market.Fact) {
+	facts := make([]market.Fact, 0, len(r.made))
+	for i := range r.made {
+		facts = append(facts, r.made[i].fact(r.txs))
+	}
+	if len(facts) == 0 {
+		facts = nil
+	}
+	return r.txs, facts
+}

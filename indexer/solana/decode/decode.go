@@ -1,0 +1,166 @@
+// Package decode turns Solana's blocks into events, as values of internal/market: one file for each program of exchanges and of launch venues. What a block
+// does to balances it takes from the balances that a node tells of each transaction, whatever moved them.
+package decode
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Decoder turns transactions into events. Whatever means nothing here gives none; no transaction makes it fail. Several goroutines may use it.
+type Decoder struct {
+	// programs are those whose instructions mean something, by the base58 of their keys.
+	programs map[string]*program
+	// begins are the first bytes of those texts.
+	begins [256]bool
+	// venues are the declared launch venues of a protocol, by the accounts that make a launch theirs.
+	venues map[chainconfig.VenueProtocol]map[market.Address]string
+	// scratch are readers that are not in use.
+	scratch sync.Pool
+}
+
+// program is what is known of a program.
+type program struct {
+	key market.Address
+	// events are those that the program tells by calling itself, by their discriminators.
+	events map[discriminator]func(*call)
+	// runs are instructions that tell what they do by themselves, and are no calls of the program by itself; it may be nil.
+	runs func(*call)
+}
+
+// discriminator is what the data of Anchor's instructions and events begin with: the first 8 bytes of the SHA-256 of "global:" or "event:" and the name.
+// Programs share them, so that one means nothing without its program.
+type discriminator [8]byte
+
+// selfCall is what the data of an instruction begins with by which a program calls itself to tell an event (Anchor's emit_cpi). The program itself lets
+// nobody else call it so.
+var selfCall = discriminator{0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d}
+
+// exchanges are the protocols of exchanges.
+var exchanges = map[market.Protocol]func(d *Decoder, p *program){
+	market.PumpSwap:     (*Decoder).pumpSwap,
+	market.RaydiumAMMv4: (*Decoder).raydiumAMMv4,
+}
+
+// venues are the protocols of launch venues, with the programs that speak them.
+var venues = map[chainconfig.VenueProtocol]struct {
+	program string
+	bind    func(d *Decoder, p *program)
+}{
+	chainconfig.PumpFun:          {PumpFun, (*Decoder).pumpFun},
+	chainconfig.RaydiumLaunchLab: {LaunchLab, (*Decoder).launchLab},
+}
+
+// New binds the programs that the chain document declares.
+func New(c *chainconfig.Chain) (*Decoder, error) {
+	d := &Decoder{programs: map[string]*program{}, venues: map[chainconfig.VenueProtocol]map[market.Address]string{}}
+	for _, x := range c.Exchanges {
+		bind, ok := exchanges[x.Protocol]
+		if !ok {
+			return nil, fmt.Errorf("chain %s: exchange %s: no program of Solana speaks protocol %q", c.ID, x.Name, x.Protocol)
+		}
+		if x.Factory.Kind() != market.SolanaKey {
+			return nil, fmt.Errorf("chain %s: exchange %s: factory %q is no program of Solana", c.ID, x.Name, x.Factory)
+		}
+		bind(d, d.program(x.Factory.String()))
+	}
+	for _, v := range c.Venues {
+		protocol, ok := venues[v.Protocol]
+		if !ok {
+			return nil, fmt.Errorf("chain %s: venue %s: no program of Solana speaks protocol %q", c.ID, v.ID, v.Protocol)
+		}
+		accounts := d.venues[v.Protocol]
+		if accounts == nil {
+			accounts = map[market.Address]string{}
+			d.venues[v.Protocol] = accounts
+			protocol.bind(d, d.program(protocol.program))
+		}
+		for _, a := range v.Contracts {
+			if _, taken := accounts[a]; !taken { // of two venues that declare the same account the first counts
+				accounts[a] = v.ID
+			}
+		}
+	}
+	for name := range d.programs {
+		d.begins[name[0]] = true
+	}
+	d.scratch.New = func() any { return &reader{d: d} }
+	return d, nil
+}
+
+// program is a program by the text of its key, which is one.
+func (d *Decoder) program(name string) *program {
+	p := d.programs[name]
+	if p == nil {
+		key, _ := market.ParseSolanaAddress(name) // New has read it, or a test has
+		p = &program{key: key, events: map[discriminator]func(*call){}}
+		d.programs[name] = p
+	}
+	return p
+}
+
+// venueOf is the venue that a launch is of by the accounts that it refers to, the most telling first; "" where it is none's.
+func (d *Decoder) venueOf(p chainconfig.VenueProtocol, accounts ...market.Address) string {
+	for _, a := range accounts {
+		if id, ok := d.venues[p][a]; ok {
+			return id
+		}
+	}
+	return ""
+}
+
+// idsOf are the declared venues of a protocol.
+func (d *Decoder) idsOf(p chainconfig.VenueProtocol) []string {
+	return slices.Compact(slices.Sorted(maps.Values(d.venues[p])))
+}
+
+// call is an instruction of a known program, or an event that one tells, as it is decoded.
+type call struct {
+	r *reader
+	p *program
+	// at is the instruction; by is the one that tells the event, and nil where it is none.
+	at, by *instruction
+	body
+}
+
+// account is one of the accounts of the instruction that is decoded, or that tells the event; none where it has fewer.
+func (c *call) account(i int) market.Address {
+	if accounts := c.r.tx.accountsOf(c.teller()); i < len(accounts) {
+		return c.r.key(c.r.tx.keys[accounts[i]])
+	}
+	return market.Address{}
+}
+
+// teller is the instruction that is decoded, or that tells the event.
+func (c *call) teller() *instruction {
+	if c.by != nil {
+		return c.by
+	}
+	return c.at
+}
+
+// balanceAfter is what the account has after the transaction that is the i-th of the instruction; ok is false where it is no token account.
+func (c *call) balanceAfter(i int) (a market.Amount, ok bool) {
+	accounts := c.r.tx.accountsOf(c.teller())
+	if i >= len(accounts) {
+		return a, false
+	}
+	for k := range c.r.tx.post {
+		if b := &c.r.tx.post[k]; b.account == accounts[i] {
+			return amountOf(b.amount), true
+		}
+	}
+	return a, false
+}
+
+// emit adds an event, unless what was read for it isn't there.
+func (c *call) emit(e market.Event) {
+	if !c.bad {
+		c.r.emit(c.at, e)
+	}
+}

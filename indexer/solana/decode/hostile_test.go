@@ -1,0 +1,339 @@
+package decode
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Recorded transactions that tests change.
+const (
+	pumpBuy     = "2RoRJxatbF9Qkv87jei19u7ei2ckyjjnrCHZBRRAXi4GFJi68kra2iPSk7aoQ9Ugnf5FK5Mdp274hMaVSzn6SN5M"
+	ammPurchase = "5dk9JQExmdT635xMYA1RvdMTt7thpFoUXAi1MgtMzpEnADiq7TMMjpTG3wN8RHJ3ZqfuvtjsbDV5SHAWqRwiu51F"
+	pumpSwapped = "TKsTp2znT79YCQAwfX1eC94mZ8qeH9xVRyQn3kaVCXmqxFeysWPsDYqaPGGX6Krs6w2EiAxAGdhnAgiXmeN3VUx"
+	labBuy      = "2FFqEKPYpMQfMqJyT5QUopqZqtLNUKKub5LhdsRTwDussUSdVGBB11uGBFU2B3pveuRjQZGaE7bsHVr6eEWXWhcw"
+)
+
+// change is a recorded transaction after a test changed it.
+func change(t testing.TB, signature string, edit func(tx map[string]any)) json.RawMessage {
+	t.Helper()
+	for _, recorded := range solanatest.Recorded(t) {
+		if recorded.Signature != signature {
+			continue
+		}
+		var tx map[string]any
+		if err := json.Unmarshal(recorded.Raw, &tx); err != nil {
+			t.Fatal(err)
+		}
+		edit(tx)
+		raw, err := json.Marshal(tx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+	t.Fatalf("%s isn't recorded", signature)
+	return nil
+}
+
+func meta(tx map[string]any) map[string]any { return tx["meta"].(map[string]any) }
+
+func message(tx map[string]any) map[string]any {
+	return tx["transaction"].(map[string]any)["message"].(map[string]any)
+}
+
+// logs are a transaction's lines.
+func logs(tx map[string]any) (out []string) {
+	for _, l := range meta(tx)["logMessages"].([]any) {
+		out = append(out, l.(string))
+	}
+	return out
+}
+
+// rename has another program in the place of one, everywhere.
+func rename(t testing.TB, raw json.RawMessage, from, to string) json.RawMessage {
+	t.Helper()
+	out := strings.ReplaceAll(string(raw), from, to)
+	if out == string(raw) {
+		t.Fatalf("no %s in the transaction", from)
+	}
+	return json.RawMessage(out)
+}
+
+const stranger = "Stranger11111111111111111111111111111111111"
+
+func same(map[string]any) {}
+
+// TestEventsOfOtherPrograms: what another program says in the form of an event means nothing, whoever's form it has.
+func TestEventsOfOtherPrograms(t *testing.T) {
+	d := newDecoder(t, declared())
+	for signature, program := range map[string]string{pumpBuy: PumpFun, pumpSwapped: pumpSwapProgram, labBuy: LaunchLab, ammPurchase: ammProgram} {
+		if got := told(decodeOne(t, d, rename(t, change(t, signature, same), program, stranger))); got != nil {
+			t.Errorf("%s by a stranger: %v", program, got)
+		}
+	}
+	// Programs have events of one name, and so of one discriminator, with other contents.
+	if got := told(decodeOne(t, d, rename(t, change(t, labBuy, same), LaunchLab, pumpSwapProgram))); got != nil {
+		t.Errorf("LaunchLab's events by PumpSwap: %v", got)
+	}
+}
+
+// TestCalledByOthers: an event counts only where its program called itself. The program refuses others by itself; a node that lies doesn't.
+func TestCalledByOthers(t *testing.T) {
+	d := newDecoder(t, declared())
+	raw := change(t, pumpSwapped, func(tx map[string]any) {
+		for _, g := range meta(tx)["innerInstructions"].([]any) {
+			group := g.(map[string]any)
+			calls := group["instructions"].([]any)
+			for _, c := range calls {
+				if call := c.(map[string]any); call["stackHeight"] == 3.0 {
+					call["stackHeight"] = 2.0 // as if it were called by the instruction of the message
+				}
+			}
+		}
+	})
+	want := told(decodeOne(t, d, change(t, pumpSwapped, same)))
+	got := told(decodeOne(t, d, raw))
+	if len(want) != 2 || got != nil {
+		t.Errorf("decoded are %v, and %v where others call", want, got)
+	}
+}
+
+// TestLinesOfOtherPrograms: a line of the log is the program's on top of the stack.
+func TestLinesOfOtherPrograms(t *testing.T) {
+	d := newDecoder(t, declared())
+	want := told(decodeOne(t, d, change(t, ammPurchase, same)))
+	const forged = "Program log: ray_log: A///////////AAAAAAAAAAABAAAAAAAAAGQWzDkAAAAACidbBwMAAAAYrndrHwIAAP///////wAA"
+	raw := change(t, ammPurchase, func(tx map[string]any) {
+		lines := logs(tx)
+		at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "Program "+ammProgram+" invoke") })
+		strange := []string{"Program " + stranger + " invoke [1]", forged, "Program log: Program " + ammProgram + " invoke [2]", forged, "Program " + stranger + " success"}
+		within := []string{"Program " + stranger + " invoke [2]", forged, "Program " + stranger + " success"}
+		meta(tx)["logMessages"] = slices.Concat(lines[:at], strange, lines[at:at+1], within, lines[at+1:])
+	})
+	if got := told(decodeOne(t, d, raw)); len(want) != 2 || !slices.Equal(got, want) {
+		t.Errorf("decoded is %v, want %v", got, want)
+	}
+}
+
+// TestLogsThatAreCutOff: a swap whose line is cut off is told by what happened to its pool's token accounts.
+func TestLogsThatAreCutOff(t *testing.T) {
+	d := newDecoder(t, declared())
+	whole := told(decodeOne(t, d, change(t, ammPurchase, same)))
+	for _, lines := range []any{[]string{"Log truncated"}, nil} {
+		got := told(decodeOne(t, d, change(t, ammPurchase, func(tx map[string]any) { meta(tx)["logMessages"] = lines })))
+		if len(got) != 2 || got[1] != whole[1] {
+			t.Errorf("decoded is %v, want %v with what is owed in the reserves", got, whole)
+		}
+	}
+	twice := change(t, ammPurchase, func(tx map[string]any) {
+		meta(tx)["logMessages"] = nil
+		list := message(tx)["instructions"].([]any)
+		message(tx)["instructions"] = append(list, list[5])
+	})
+	if got := told(decodeOne(t, d, twice)); got != nil {
+		t.Errorf("two swaps of one pool without their lines: %v", got)
+	}
+}
+
+// TestFailedTransactions mean nothing.
+func TestFailedTransactions(t *testing.T) {
+	d := newDecoder(t, declared())
+	for _, signature := range []string{pumpBuy, ammPurchase, pumpSwapped, labBuy} {
+		raw := change(t, signature, func(tx map[string]any) { meta(tx)["err"] = map[string]any{"InstructionError": []any{1, "Custom"}} })
+		if b := decodeOne(t, d, raw); len(b.Txs) > 0 || b.Transactions != 1 {
+			t.Errorf("%s failed and means %v", signature, b.Txs)
+		}
+	}
+}
+
+// TestGrownEvents: events have grown at their ends, and will again.
+func TestGrownEvents(t *testing.T) {
+	d := newDecoder(t, declared())
+	for _, signature := range []string{pumpBuy, pumpSwapped, labBuy} {
+		want := told(decodeOne(t, d, change(t, signature, same)))
+		raw := change(t, signature, func(tx map[string]any) {
+			for _, g := range meta(tx)["innerInstructions"].([]any) {
+				for _, c := range g.(map[string]any)["instructions"].([]any) {
+					call := c.(map[string]any)
+					data, _ := market.AppendBase58(nil, []byte(call["data"].(string)))
+					if len(data) > 8 && discriminator(data) == selfCall {
+						call["data"] = market.EncodeBase58(append(data, make([]byte, 40)...))
+					}
+				}
+			}
+		})
+		if got := told(decodeOne(t, d, raw)); !slices.Equal(got, want) {
+			t.Errorf("%s: grown events are %v, want %v", signature, got, want)
+		}
+	}
+}
+
+// TestDeclaredAccounts: a launch is of the venue that declares an account of it, and of none where nobody does.
+func TestDeclaredAccounts(t *testing.T) {
+	const config, platform, other = "6s1xP3hpbAfFoNtUNF8mfHsjr2Bd97JxFJRWLbL6aHuX", "4E876q", "9sHpTf"
+	c := declared()
+	for account, want := range map[string]int{config: 2, LaunchLab: 2, stranger: 0} {
+		c.Venues[1].Contracts = []market.Address{key(account)}
+		if got := told(decodeOne(t, newDecoder(t, c), change(t, labBuy, same))); len(got) != want {
+			t.Errorf("a venue of %s has %v", account, got)
+		}
+	}
+	c.Venues[1].Contracts = []market.Address{key(LaunchLab)}
+	c.Venues = append(c.Venues, chainconfig.Venue{ID: "configured", Protocol: chainconfig.RaydiumLaunchLab, Contracts: []market.Address{key(config), key(LaunchLab)}})
+	for _, line := range told(decodeOne(t, newDecoder(t, c), change(t, labBuy, same))) {
+		if !strings.HasPrefix(line, "configured ") {
+			t.Errorf("the program's venue takes what another one's configuration has: %s", line)
+		}
+	}
+}
+
+// TestUndeclaredPrograms: what the chain document doesn't declare means nothing.
+func TestUndeclaredPrograms(t *testing.T) {
+	c := declared()
+	c.Venues, c.Exchanges = nil, nil
+	d := newDecoder(t, c)
+	for _, tx := range solanatest.Recorded(t) {
+		if got := told(decodeOne(t, d, tx.Raw)); got != nil {
+			t.Errorf("%s: %v", tx.Signature, got)
+		}
+	}
+}
+
+// TestBadBlocks: what no honest node tells is an error, and names no row.
+func TestBadBlocks(t *testing.T) {
+	d := newDecoder(t, declared())
+	block := func(raw json.RawMessage) []byte {
+		return solanatest.Block(t, market.Header{Hash: market.Hash{2}, Parent: market.Hash{1}, Time: 1}, 1, raw)
+	}
+	balances := func(edit func(list []any) []any) json.RawMessage {
+		return change(t, pumpBuy, func(tx map[string]any) {
+			meta(tx)["postTokenBalances"] = edit(meta(tx)["postTokenBalances"].([]any))
+		})
+	}
+	first := func(edit func(b map[string]any)) json.RawMessage {
+		return balances(func(list []any) []any { edit(list[0].(map[string]any)); return list })
+	}
+	instruction := func(name string, value any) json.RawMessage {
+		return change(t, pumpBuy, func(tx map[string]any) { message(tx)["instructions"].([]any)[0].(map[string]any)[name] = value })
+	}
+	many := make([]any, mostInstructions+1)
+	for i := range many {
+		many[i] = map[string]any{"programIdIndex": 0, "accounts": []int{}, "data": ""}
+	}
+	for name, raw := range map[string][]byte{
+		"no JSON":                    []byte("{"),
+		"null":                       []byte("null"),
+		"a list":                     []byte("[]"),
+		"nothing":                    []byte("{}"),
+		"another hash":               []byte(strings.Replace(string(block(change(t, pumpBuy, same))), `"blockhash":"`, `"blockhash":"O`, 1)),
+		"a parent above":             []byte(strings.Replace(string(block(change(t, pumpBuy, same))), `"parentSlot":1`, `"parentSlot":2`, 1)),
+		"half a transaction":         block(json.RawMessage(`{"meta":{"err":null,"postTokenBalances":[{"uiTokenAmount":{"amount":"1"}}]}}`)),
+		"no meta":                    block(change(t, pumpBuy, func(tx map[string]any) { tx["meta"] = nil; tx["version"] = PumpFun })),
+		"no word of an error":        block(change(t, pumpBuy, func(tx map[string]any) { delete(meta(tx), "err") })),
+		"an account twice":           block(balances(func(list []any) []any { return append(list, list[len(list)-1]) })),
+		"an account out of order":    block(balances(func(list []any) []any { slices.Reverse(list); return list })),
+		"an account beyond the keys": block(first(func(b map[string]any) { b["accountIndex"] = 1000 })),
+		"an amount of 65 bits": block(first(func(b map[string]any) {
+			b["uiTokenAmount"] = map[string]any{"amount": "18446744073709551616", "decimals": 6}
+		})),
+		"an amount below zero":           block(first(func(b map[string]any) { b["uiTokenAmount"] = map[string]any{"amount": "-1", "decimals": 6} })),
+		"an amount that is no number":    block(first(func(b map[string]any) { b["uiTokenAmount"] = map[string]any{"amount": "1e9", "decimals": 6} })),
+		"decimals beyond a byte":         block(first(func(b map[string]any) { b["uiTokenAmount"] = map[string]any{"amount": "1", "decimals": 256} })),
+		"a token that is no key":         block(first(func(b map[string]any) { b["mint"] = strings.Repeat("1", 1<<20) })),
+		"an owner that is no key":        block(first(func(b map[string]any) { b["owner"] = "0" })),
+		"a program beyond the keys":      block(instruction("programIdIndex", 1000)),
+		"a program beyond 16 bits":       block(instruction("programIdIndex", 1<<16)),
+		"accounts beyond the keys":       block(instruction("accounts", []int{1000})),
+		"calls of no instruction":        block(change(t, pumpBuy, func(tx map[string]any) { meta(tx)["innerInstructions"].([]any)[0].(map[string]any)["index"] = 4095 })),
+		"calls out of order":             block(change(t, pumpBuy, func(tx map[string]any) { slices.Reverse(meta(tx)["innerInstructions"].([]any)) })),
+		"more instructions than allowed": block(change(t, pumpBuy, func(tx map[string]any) { message(tx)["instructions"] = many })),
+		"no signature":                   block(change(t, pumpBuy, func(tx map[string]any) { tx["transaction"].(map[string]any)["signatures"] = []string{} })),
+		"a signature of a megabyte": block(change(t, pumpBuy, func(tx map[string]any) {
+			tx["transaction"].(map[string]any)["signatures"] = []string{strings.Repeat("z", 1<<20)}
+		})),
+	} {
+		if b, err := d.ParseBlock(2, raw); !errors.Is(err, rpc.ErrGarbage) || len(b.Txs) > 0 {
+			t.Errorf("%s: %v, %d transactions", name, err, len(b.Txs))
+		}
+	}
+}
+
+// TestOddBlocks: what is rare and right.
+func TestOddBlocks(t *testing.T) {
+	d := newDecoder(t, declared())
+	want := told(decodeOne(t, d, change(t, pumpBuy, same)))
+	for name, raw := range map[string]json.RawMessage{
+		"a transaction of a version to come": change(t, pumpBuy, func(tx map[string]any) { tx["version"] = 7; tx["more"] = map[string]any{"a": []any{1, "]}"}} }),
+		"data that is no base58": change(t, pumpBuy, func(tx map[string]any) {
+			message(tx)["instructions"].([]any)[0].(map[string]any)["data"] = `0"\`
+		}),
+		"data of a megabyte": change(t, pumpBuy, func(tx map[string]any) {
+			message(tx)["instructions"].([]any)[0].(map[string]any)["data"] = strings.Repeat("z", 1<<20)
+		}),
+		"an unknown owner": change(t, pumpBuy, func(tx map[string]any) {
+			list := meta(tx)["postTokenBalances"].([]any)
+			delete(list[len(list)-1].(map[string]any), "owner")
+		}),
+	} {
+		if got := told(decodeOne(t, d, raw)); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	b, err := d.ParseBlock(0, []byte(`{"blockTime":null,"blockhash":"4sGjMW1sUnHzSxGspuhpqLDx6wiyjNtZAMdL4VZHirAn","previousBlockhash":"11111111111111111111111111111111","parentSlot":0}`))
+	if err != nil || b.HasTime || b.Transactions != 0 || b.Hash.IsZero() {
+		t.Errorf("the first block: %+v, %v", b, err)
+	}
+}
+
+// TestNewRefuses names what is wrong with a chain document.
+func TestNewRefuses(t *testing.T) {
+	c := declared()
+	c.Exchanges[0].Protocol = market.UniswapV2
+	if _, err := New(c); err == nil || !strings.Contains(err.Error(), `exchange pumpswap: no program of Solana speaks protocol "UniswapV2"`) {
+		t.Error(err)
+	}
+	c = declared()
+	c.Venues[0].Protocol = chainconfig.Flap
+	if _, err := New(c); err == nil || !strings.Contains(err.Error(), `venue pump-fun: no program of Solana speaks protocol "Flap"`) {
+		t.Error(err)
+	}
+}
+
+// FuzzParseBlock: whatever a node tells is decoded or is an error, and what is decoded is in order.
+func FuzzParseBlock(f *testing.F) {
+	for _, signature := range []string{pumpBuy, ammPurchase, pumpSwapped, labBuy} {
+		f.Add([]byte(solanatest.Block(f, market.Header{Hash: market.Hash{2}, Parent: market.Hash{1}, Time: 1}, 1, change(f, signature, same))))
+	}
+	d := newDecoder(f, declared())
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		b, err := d.ParseBlock(2, raw)
+		if err != nil {
+			return
+		}
+		last := uint64(0)
+		for _, tx := range b.Txs {
+			if tx.ID.IsNone() || len(tx.Logs) == 0 {
+				t.Fatalf("a transaction without a name, or without an event: %+v", tx)
+			}
+			for _, l := range tx.Logs {
+				if l.Index <= last || l.Index >= 1<<63 {
+					t.Fatalf("place %d after %d", l.Index, last)
+				}
+				last = l.Index
+			}
+		}
+		again, err := d.ParseBlock(2, raw)
+		if err != nil || fmt.Sprint(again) != fmt.Sprint(b) {
+			t.Fatalf("another answer the second time: %v", err)
+		}
+	})
+}

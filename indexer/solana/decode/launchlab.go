@@ -1,0 +1,117 @@
+package decode
+
+import (
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// LaunchLab is Raydium's program of curves. Layouts: the program's IDL as sevenlabs-hq/carbon (MIT) has it, and two recorded transactions. Its tokens and
+// funds lie with one account of the program's, LaunchLabHolder.
+const LaunchLab = "LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj"
+
+func (d *Decoder) launchLab(p *program) {
+	p.events[discriminator{0x97, 0xd7, 0xe2, 0x09, 0x76, 0xa1, 0x73, 0xae}] = launchLabCreated
+	p.events[discriminator{0xbd, 0xdb, 0x7f, 0xd3, 0x4e, 0xe6, 0x61, 0xee}] = launchLabTrade
+	p.runs = launchLabMigrate
+}
+
+// Accounts of the program's instructions.
+const (
+	// of all: the configuration of the program, and that of the platform
+	launchLabConfig, launchLabPlatform = 2, 3
+	// of a launch
+	launchLabNewPool, launchLabNewBase, launchLabNewQuote = 5, 6, 7
+	// of a trade
+	launchLabPool, launchLabBase = 4, 9
+)
+
+// launchLabVenue is the venue whose launch it is: by the platform's configuration, the program's, or the program.
+func (c *call) launchLabVenue() string {
+	return c.r.d.venueOf(chainconfig.RaydiumLaunchLab, c.account(launchLabPlatform), c.account(launchLabConfig), c.p.key)
+}
+
+// The kinds of curves.
+const launchLabConstant = 0
+
+// launchLabCreated is PoolCreateEvent.
+func launchLabCreated(c *call) {
+	pool, creator := c.key(), c.key()
+	c.skip(32 + 1) // the program's configuration, and the token's decimals
+	e := market.Launched{
+		Venue: c.launchLabVenue(), Token: c.account(launchLabNewBase), Creator: creator, Curve: market.LaunchLabHolder, Quote: c.account(launchLabNewQuote),
+		Name: c.name(), Symbol: c.name(), Metadata: c.reference(), Rules: market.CurveRules{Pricing: market.PriceExecuted, Basis: market.FundsRaised},
+	}
+	kind := c.byte()
+	c.skip(8) // the supply
+	if kind == launchLabConstant {
+		e.SaleBase = c.amount()
+		e.Rules = market.CurveRules{Pricing: market.PriceReserves, Basis: market.TokensSold}
+	}
+	e.TargetQuote = c.amount()
+	if c.bad || e.Venue == "" || c.account(launchLabNewPool) != pool || e.Token.IsNone() || e.Quote.IsNone() {
+		return
+	}
+	c.r.makes(e.Token, e.Name, e.Symbol)
+	c.emit(e)
+}
+
+// The states that a trade tells of the curve after it.
+const launchLabFunding = 0
+
+// launchLabTrade is TradeEvent. The curve's reserves are told before and after the trade, and what is virtual of them as it was at first.
+func launchLabTrade(c *call) {
+	pool := c.key()
+	sale, virtualBase, virtualQuote := c.amount(), c.amount(), c.amount()
+	c.skip(8) // what was sold before
+	raisedBefore := c.amount()
+	sold, raised := c.amount(), c.amount()
+	given, got := c.amount(), c.amount()
+	c.skip(8 + 8 + 8 + 8) // fees
+	e := market.CurveTrade{
+		Venue: c.launchLabVenue(), Token: c.account(launchLabBase), Trader: c.account(0), Sell: c.byte() != 0,
+		After: market.CurveReserves{
+			VirtualBase: less(virtualBase, sold), VirtualQuote: sum(virtualQuote, raised), RealBase: less(sale, sold), RealQuote: raised,
+		},
+		Tells: market.TellsVirtual | market.TellsBase | market.TellsQuote,
+	}
+	status := c.byte()
+	e.BaseAmount, e.QuoteAmount, e.Raised = got, given, less(raised, raisedBefore)
+	if e.Sell {
+		e.BaseAmount, e.QuoteAmount, e.Raised = given, got, less(raisedBefore, raised)
+	}
+	if c.bad || e.Venue == "" || c.account(launchLabPool) != pool || e.Token.IsNone() {
+		return
+	}
+	c.emit(e)
+	if status != launchLabFunding {
+		c.emit(market.CurveCompleted{Venue: e.Venue, Token: e.Token})
+	}
+}
+
+// The instructions by which a full curve's funds move to a pool. No event tells of it.
+var (
+	launchLabToCPMM  = discriminator{0x88, 0x5c, 0xc8, 0x67, 0x1c, 0xda, 0x90, 0x8c} // migrate_to_cpswap
+	launchLabToAMMv4 = discriminator{0xcf, 0x52, 0xc0, 0x91, 0xfe, 0xcf, 0x91, 0xdf} // migrate_to_amm
+)
+
+// Accounts of both, and of the one that moves to a pool of the CPMM.
+const (
+	launchLabMovedBase = 1
+	launchLabCPMMPool  = 5
+)
+
+// launchLabMigrate is the end of a curve. Which venue's the launch is the token tells, since not every one of these instructions names a configuration.
+func launchLabMigrate(c *call) {
+	e := market.Graduated{Token: c.account(launchLabMovedBase)}
+	switch disc := c.take(len(discriminator{})); {
+	case c.bad || e.Token.IsNone():
+		return
+	case discriminator(disc) == launchLabToCPMM:
+		e.Pool = c.account(launchLabCPMMPool)
+	case discriminator(disc) != launchLabToAMMv4:
+		return
+	}
+	for _, e.Venue = range c.r.d.idsOf(chainconfig.RaydiumLaunchLab) {
+		c.emit(e)
+	}
+}

@@ -1,0 +1,127 @@
+package decode
+
+import (
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// PumpFun is the program of pump.fun's curves. Layouts: the IDL of its SDK (npm @pump-fun/pump-sdk, MIT), and recorded transactions of 2024, 2025 and 2026.
+const PumpFun = "6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P"
+
+// pumpRules are those of its curves: a constant product of virtual reserves, which is full when all that is for sale is sold.
+var pumpRules = market.CurveRules{Pricing: market.PriceReserves, Basis: market.TokensSold}
+
+func (d *Decoder) pumpFun(p *program) {
+	p.events[discriminator{0x1b, 0x72, 0xa9, 0x4d, 0xde, 0xeb, 0x63, 0x76}] = pumpCreate
+	p.events[discriminator{0xbd, 0xdb, 0x7f, 0xd3, 0x4e, 0xe6, 0x61, 0xee}] = pumpTrade
+	p.events[discriminator{0x5f, 0x72, 0x61, 0x9c, 0xd4, 0x2e, 0x98, 0x08}] = pumpComplete
+	p.events[discriminator{0xbd, 0xe9, 0x5d, 0xb9, 0x5c, 0x94, 0xea, 0x94}] = pumpMigrated
+}
+
+func (c *call) pumpVenue() string { return c.r.d.venueOf(chainconfig.PumpFun, c.p.key) }
+
+// pumpQuote is what a curve takes by the mint that its event names: all zeros, and the system program's key, are SOL.
+func pumpQuote(mint market.Address) market.Address {
+	if mint.IsNone() || mint == market.SolanaAddress([32]byte{}) {
+		return market.Native
+	}
+	return mint
+}
+
+// pumpCreate is CreateEvent. Its first layout ends with the user, who is the creator then, and tells nothing of the curve.
+func pumpCreate(c *call) {
+	e := market.Launched{Venue: c.pumpVenue(), Name: c.name(), Symbol: c.name(), Metadata: c.reference(), Rules: pumpRules, Quote: market.Native}
+	e.Token, e.Curve, e.Creator = c.key(), c.key(), c.key()
+	if c.more() {
+		e.Creator = c.key()
+		c.skip(8) // the time
+		e.Reserves.VirtualBase, e.Reserves.VirtualQuote = c.amount(), c.amount()
+		e.SaleBase = c.amount()
+		e.Tells = market.TellsVirtual
+		c.skip(8) // the supply, which the balances tell
+	}
+	if c.more() {
+		c.skip(32 + 1 + 1) // the token's program, and two modes
+	}
+	if c.more() {
+		e.Quote = pumpQuote(c.key())
+		if virtual := c.amount(); !virtual.IsZero() {
+			e.Reserves.VirtualQuote = virtual
+		}
+	}
+	if c.bad || e.Venue == "" {
+		return
+	}
+	c.r.makes(e.Token, e.Name, e.Symbol)
+	c.emit(e)
+}
+
+// pumpTrade is TradeEvent. Amounts in SOL are 0 where the curve takes something else; then those at the event's end count.
+func pumpTrade(c *call) {
+	e := market.CurveTrade{Venue: c.pumpVenue(), Token: c.key(), Tells: market.TellsVirtual | market.TellsBase | market.TellsQuote}
+	quote := c.amount()
+	e.BaseAmount, e.Sell, e.Trader = c.amount(), !c.bool(), c.key()
+	c.skip(8) // the time
+	e.After.VirtualQuote, e.After.VirtualBase = c.amount(), c.amount()
+	if c.more() {
+		e.After.RealQuote, e.After.RealBase = c.amount(), c.amount()
+	} else {
+		e.Tells = market.TellsVirtual
+	}
+	var fees market.Amount
+	if c.more() {
+		c.skip(32 + 8) // the recipient, and the rate
+		fees = c.amount()
+	}
+	if c.more() {
+		c.skip(32 + 8) // the creator, and the rate
+		fees = sum(fees, c.amount())
+	}
+	if c.more() {
+		c.skip(1 + 8 + 8 + 8 + 8) // volumes
+	}
+	if c.more() {
+		c.bytes() // the instruction's name
+		c.skip(1) // a mode
+	}
+	if c.more() {
+		c.skip(8 + 8 + 8 + 8) // cashback and buyback, which are parts of the fees
+		c.skipList(pumpShareholder)
+	}
+	if c.more() {
+		mint := pumpQuote(c.key())
+		amount, virtual, real := c.amount(), c.amount(), c.amount()
+		if mint != market.Native && quote.IsZero() && e.After.VirtualQuote.IsZero() {
+			quote, e.After.VirtualQuote, e.After.RealQuote = amount, virtual, real
+		}
+	}
+	if e.Venue == "" {
+		return
+	}
+	e.Raised = quote
+	if e.QuoteAmount = sum(quote, fees); e.Sell {
+		e.QuoteAmount = less(quote, fees)
+	}
+	c.emit(e)
+}
+
+// pumpShareholder is the length of one of a trade's shareholders: a key and a share of 16 bits.
+const pumpShareholder = 32 + 2
+
+// pumpComplete is CompleteEvent: all that was for sale is sold.
+func pumpComplete(c *call) {
+	c.skip(32) // the user
+	if e := (market.CurveCompleted{Venue: c.pumpVenue(), Token: c.key()}); e.Venue != "" {
+		c.emit(e)
+	}
+}
+
+// pumpMigrated is CompletePumpAmmMigrationEvent: the curve's funds are in a pool of PumpSwap.
+func pumpMigrated(c *call) {
+	c.skip(32) // the user
+	e := market.Graduated{Venue: c.pumpVenue(), Token: c.key()}
+	c.skip(8 + 8 + 8 + 32 + 8) // amounts, the curve, and the time
+	if e.Pool = c.key(); e.Venue != "" {
+		c.emit(e)
+	}
+}
