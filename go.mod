@@ -3,6 +3,7 @@ module github.com/boardwalkhq/boardwalk
 go 1.26.8
 
 require (
+	filippo.io/edwards25519 v1.2.0
 	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1

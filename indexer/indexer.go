@@ -21,8 +21,10 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
 	"github.com/boardwalkhq/boardwalk/indexer/pasts"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	evmtrust "github.com/boardwalkhq/boardwalk/indexer/trust/evm"
+	solanatrust "github.com/boardwalkhq/boardwalk/indexer/trust/solana"
 	"github.com/boardwalkhq/boardwalk/indexer/watch"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -172,19 +174,26 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 
 // familyOf chooses the family of a chain for its index. Nothing else here knows one.
 func familyOf(cfg *chainconfig.Chain, ix *Indexer, o Options) (f family, err error) {
-	if cfg.Family != chainconfig.EVM {
-		return f, fmt.Errorf("chain %s: family %s has no indexer yet: suspend the chain", cfg.ID, cfg.Family)
+	aside := func(a chain.Aside) { ix.setAside(a.Kind, a.Reason, a.Subject) }
+	switch cfg.Family {
+	case chainconfig.EVM:
+		src, err := evm.NewSource(cfg, evm.Options{
+			Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID), InFlight: o.Metrics.answers(cfg.ID), Aside: aside, RereadPause: o.RereadPause,
+			GivesUp: func(p budget.Purpose) bool { return ix.plan.GivesUp(p) },
+		})
+		if err != nil {
+			return f, err
+		}
+		looker, err := evmtrust.New(cfg, src, evmtrust.Options{Log: o.Log, Now: o.Now})
+		return family{nodes: src, looker: looker, usage: src.Usage}, err
+	case chainconfig.Solana:
+		src, err := solana.NewSource(cfg, solana.Options{
+			Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID), InFlight: o.Metrics.answers(cfg.ID), Aside: aside, RereadPause: o.RereadPause,
+		})
+		return family{nodes: src, looker: solanatrust.New(cfg, src, o.Now), usage: src.Usage}, err
+	default:
+		return f, fmt.Errorf("chain %s: family %q is not known; allowed: %s, %s", cfg.ID, cfg.Family, chainconfig.EVM, chainconfig.Solana)
 	}
-	src, err := evm.NewSource(cfg, evm.Options{
-		Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID), InFlight: o.Metrics.answers(cfg.ID),
-		Aside: func(a chain.Aside) { ix.setAside(a.Kind, a.Reason, a.Subject) }, RereadPause: o.RereadPause,
-		GivesUp: func(p budget.Purpose) bool { return ix.plan.GivesUp(p) },
-	})
-	if err != nil {
-		return f, err
-	}
-	looker, err := evmtrust.New(cfg, src, evmtrust.Options{Log: o.Log, Now: o.Now})
-	return family{nodes: src, looker: looker, usage: src.Usage}, err
 }
 
 // assemble puts the parts of an index together.
@@ -249,11 +258,12 @@ func (ix *Indexer) init(cfg *chainconfig.Chain, rows *indexID, st *store.Store, 
 
 // Check asks a chain's nodes for their chain id and writes nothing. Nodes that don't answer are no error.
 func Check(ctx context.Context, cfg *chainconfig.Chain, o Options) error {
-	src, err := evm.NewSource(cfg, evm.Options{Log: o.Log, Now: o.Now})
+	o.Log = o.Log.With("chain", cfg.ID)
+	f, err := familyOf(cfg, &Indexer{}, o)
 	if err != nil {
 		return err
 	}
-	return src.Check(ctx)
+	return f.nodes.Check(ctx)
 }
 
 // Settled reports whether this run has arrived at the head, or has a reason not to be there.

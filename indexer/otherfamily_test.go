@@ -437,6 +437,12 @@ func (g *gapped) start(t *testing.T, st *store.Store) (end func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return running(t, ix)
+}
+
+// running runs an index until the end is called.
+func running(t *testing.T, ix *Indexer) (end func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- ix.Run(ctx) }()

@@ -21,6 +21,11 @@ const (
 	CreatorHolding = "creator_holding"
 	CreatorHistory = "creator_history"
 	PairAge        = "pair_age"
+	// Of Solana alone.
+	MintAuthority   = "mint_authority"
+	FreezeAuthority = "freeze_authority"
+	Extensions      = "token2022_extensions"
+	MetadataMutable = "metadata_mutable"
 )
 
 // The reasons of an unknown result.
@@ -103,11 +108,34 @@ var Rules = []Rule{
 	{ID: PairAge, Title: "Age of the market", Severity: Medium, Unit: "s", Low: true, Limits: []Limit{{3600, Warn, Medium}}},
 }
 
-// RuleOf is the rule of a check's id; ok is false where there is none.
-func RuleOf(id string) (r Rule, ok bool) {
+// SolanaRules are all checks of a token of Solana in the order of a report. Those that both families have are judged alike.
+var SolanaRules = []Rule{
+	ofBoth(HoneypotSell),
+	ofBoth(TransferTax),
+	{ID: FreezeAuthority, Title: "Accounts can be frozen", Severity: Critical, Unit: "bool"},
+	{ID: MintAuthority, Title: "More can be minted", Severity: High, Unit: "bool"},
+	{ID: Extensions, Title: "Powers in the token's extensions", Severity: Critical},
+	{ID: MetadataMutable, Title: "Name and picture can be changed", Severity: Low, Unit: "bool"},
+	ofBoth(SupplyChange), ofBoth(LPBurnedLocked), ofBoth(LiquidityDepth), ofBoth(Top10Share), ofBoth(BundleShare), ofBoth(CreatorHolding), ofBoth(CreatorHistory), ofBoth(PairAge),
+}
+
+// ofBoth is one of Rules.
+func ofBoth(id string) Rule {
 	for _, r := range Rules {
 		if r.ID == id {
-			return r, true
+			return r
+		}
+	}
+	panic(id + " is no check of both families")
+}
+
+// RuleOf is the rule of a check's id; ok is false where there is none.
+func RuleOf(id string) (r Rule, ok bool) {
+	for _, list := range [][]Rule{Rules, SolanaRules} {
+		for _, r := range list {
+			if r.ID == id {
+				return r, true
+			}
 		}
 	}
 	return Rule{}, false

@@ -5,21 +5,25 @@ import (
 	"math"
 	"slices"
 
+	check "github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
+
+// ofIndex makes the checks of what is indexed.
+func (l *look) ofIndex() *check.Indexed {
+	return &check.Indexed{Known: l.known, Market: l.pool, Now: l.block.Time}
+}
 
 // supply is the token's total supply after the block, else the indexed one; ok is false where there is none.
 func (l *look) supply() (v market.Amount, ok bool) {
 	if v, ok = l.state.supply.Uint(); ok && !v.IsZero() {
 		return v, true
 	}
-	return l.known.Token.Supply, l.known.Token.HasSupply && !l.known.Token.Supply.IsZero()
-}
-
-// share is part of the whole in percent, to four decimals.
-func share(part, whole market.Amount) float64 {
-	return math.Round(part.Float64()/whole.Float64()*1e6) / 1e4
+	if !l.known.Token.HasSupply {
+		return market.Amount{}, false
+	}
+	return l.known.Token.Supply, !l.known.Token.Supply.IsZero()
 }
 
 // held is whether an account of a token's holders is nobody's in particular: burned, in a market, or locked.
@@ -32,22 +36,8 @@ func (l *look) held(a market.Address) bool {
 }
 
 func (l *look) top10(rule trust.Rule) trust.Check {
-	supply, ok := l.supply()
-	if l.known.Token.Holders.Status != market.HoldersCurrent || !ok {
-		return rule.Unknown(trust.NotIndexed)
-	}
-	var sum market.Amount
-	n := 0
-	for _, h := range l.known.Holders {
-		if n < 10 && !l.held(h.Account) {
-			sum.Add(&sum, &h.Amount)
-			n++
-		}
-	}
-	c := rule.Measure(share(sum, supply))
-	c.Evidence = append(c.Evidence, l.indexed(l.mint.String(),
-		fmt.Sprintf("the %d largest of %d accounts, of a supply of %s", n, l.known.Token.Holders.Count, supply.Dec())))
-	return c
+	supply, _ := l.supply()
+	return l.ofIndex().Top10(rule, supply, l.held)
 }
 
 func (l *look) creatorHolding(rule trust.Rule) trust.Check {
@@ -59,28 +49,13 @@ func (l *look) creatorHolding(rule trust.Rule) trust.Check {
 	if !ok {
 		return rule.Unknown(trust.CallFailed)
 	}
-	c := rule.Measure(share(has, supply))
+	c := rule.Measure(check.Share(has, supply))
 	c.Evidence = append(c.Evidence, l.evidence("call", l.known.Launch.Creator.String(),
 		fmt.Sprintf("balanceOf answers %s, of a supply of %s", has.Dec(), supply.Dec())))
 	return c
 }
 
-// creatorHistory judges the launches on curves before this one. Where tokens are live pools from the start none can graduate,
-// so that it says nothing against them.
-func (l *look) creatorHistory(rule trust.Rule) trust.Check {
-	launch := l.known.Launch
-	if launch == nil || launch.Creator.IsNone() {
-		return rule.Unknown(trust.NotIndexed)
-	}
-	before, graduated := l.known.CreatorLaunches, l.known.CreatorGraduated
-	c := trust.History(rule, before, graduated)
-	if launch.State == market.LaunchLive {
-		c = rule.Pass(float64(before))
-	}
-	c.Evidence = append(c.Evidence, l.indexed(launch.Creator.String(),
-		fmt.Sprintf("%d launches on curves before this one, %d of them left their curve", before, graduated)))
-	return c
-}
+func (l *look) creatorHistory(rule trust.Rule) trust.Check { return l.ofIndex().CreatorHistory(rule) }
 
 // supplyChange holds the supply against the oldest one that the token said. The wrapped coin's follows deposits.
 func (l *look) supplyChange(rule trust.Rule) trust.Check {
@@ -104,26 +79,7 @@ func (l *look) supplyChange(rule trust.Rule) trust.Check {
 	return c
 }
 
-// bundle is what was bought in the block of the launch, but by the creator, whose holding is a check of its own.
 func (l *look) bundle(rule trust.Rule) trust.Check {
-	supply, ok := l.supply()
-	if l.known.Launch == nil || !l.known.HasFirstTrades || !ok {
-		return rule.Unknown(trust.NotIndexed)
-	}
-	var sum market.Amount
-	buyers := map[market.Address]bool{}
-	for i := range l.known.FirstTrades {
-		t := &l.known.FirstTrades[i]
-		if t.Block == l.known.Launch.Block && !t.Sell && t.Trader != l.known.Launch.Creator {
-			sum.Add(&sum, &t.BaseAmount)
-			if !t.Trader.IsNone() {
-				buyers[t.Trader] = true
-			}
-		}
-	}
-	c := rule.Measure(share(sum, supply))
-	e := l.indexed(l.mint.String(), fmt.Sprintf("%d accounts bought %s in the block of the launch", len(buyers), sum.Dec()))
-	e.Block = l.known.Launch.Block
-	c.Evidence = append(c.Evidence, e)
-	return c
+	supply, _ := l.supply()
+	return l.ofIndex().Bundle(rule, supply)
 }

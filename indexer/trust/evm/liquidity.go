@@ -2,9 +2,9 @@ package evm
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	check "github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -122,7 +122,7 @@ func (l *look) lpBurned(rule trust.Rule) trust.Check {
 		detail := "the venue's contract keeps the liquidity locked"
 		if launch.OnCurve() {
 			detail = "on the venue's curve, whose liquidity nobody can take out"
-			c.Source = fromCurve
+			c.Source = check.FromCurve
 		}
 		c.Evidence = append(c.Evidence, l.indexed(launch.Venue, detail))
 		return c
@@ -149,55 +149,18 @@ func (l *look) lpBurned(rule trust.Rule) trust.Check {
 			continue
 		}
 		sum.Add(&sum, &v)
-		evidence = append(evidence, l.evidence("call", l.pool.ID.String(), fmt.Sprintf("%s has %.4g %% of it", x.of, share(v, whole))))
+		evidence = append(evidence, l.evidence("call", l.pool.ID.String(), fmt.Sprintf("%s has %.4g %% of it", x.of, check.Share(v, whole))))
 	}
 	if l.pool.Protocol.Concentrated() && sum.IsZero() {
 		return rule.Unknown(trust.PositionOwnerUnknown)
 	}
-	c := rule.Measure(min(share(sum, whole), 100))
+	c := rule.Measure(min(check.Share(sum, whole), 100))
 	if c.Evidence = append(c.Evidence, evidence...); len(evidence) == 0 {
 		c.Evidence = append(c.Evidence, l.evidence("call", l.pool.ID.String(), "nothing of it is burned or with a known locker"))
 	}
 	return c
 }
 
-// depth is what the market holds, both sides, in USD; what moves the price by 2 % is said beside. A curve holds what it raised
-// and gives it back for what it sold, so that there is nothing to fall below.
-func (l *look) depth(rule trust.Rule) trust.Check {
-	if l.pool == nil {
-		return rule.Unknown(trust.NoPool)
-	}
-	usd, ok := l.known.USD[l.pool.Quote]
-	if !ok || usd <= 0 {
-		return rule.Unknown(trust.NotIndexed)
-	}
-	value := cents(l.pool.Locked * usd)
-	c := rule.Measure(value)
-	if l.pool.Protocol == market.BondingCurve {
-		c = rule.Pass(value)
-		c.Source = fromCurve
-	}
-	c.Evidence = append(c.Evidence, l.indexed(l.pool.ID.String(),
-		fmt.Sprintf("it holds %.2f USD; sales of %.2f USD move the price by 2 %%", value, cents(l.pool.Depth*usd))))
-	return c
-}
+func (l *look) depth(rule trust.Rule) trust.Check { return l.ofIndex().Depth(rule) }
 
-func cents(usd float64) float64 { return math.Round(usd*100) / 100 }
-
-// pairAge is how long the token has had a market.
-func (l *look) pairAge(rule trust.Rule) trust.Check {
-	var created int64
-	ref := l.mint.String()
-	if l.pool != nil {
-		created, ref = l.pool.CreatedAt, l.pool.ID.String()
-	}
-	if launch := l.known.Launch; launch != nil && launch.CreatedAt > 0 && (created == 0 || launch.CreatedAt < created) {
-		created, ref = launch.CreatedAt, launch.Tx.String()
-	}
-	if created <= 0 {
-		return rule.Unknown(trust.NotIndexed)
-	}
-	c := rule.Measure(float64(max(0, l.block.Time-created)))
-	c.Evidence = append(c.Evidence, l.indexed(ref, fmt.Sprintf("created at %d, unix seconds", created)))
-	return c
-}
+func (l *look) pairAge(rule trust.Rule) trust.Check { return l.ofIndex().PairAge(rule) }

@@ -225,24 +225,14 @@ func (l *look) report() *trust.Report {
 	return r
 }
 
-// The sources of figures, values of the API's open enumeration.
-const (
-	fromAccounts   = "rpc_accounts"
-	fromSimulation = "rpc_simulation"
-	fromTransfers  = "chain_transfers"
-	fromSwaps      = "chain_swaps"
-	fromLaunches   = "chain_launches"
-	fromReserves   = "pool_reserves"
-	fromCurve      = "curve_state"
-)
-
+// sourceOf is where the figure of each check is from.
 var sourceOf = map[string]string{
-	trust.HoneypotSell: fromSimulation, trust.BuyTax: fromSimulation, trust.SellTax: fromSimulation, trust.TransferTax: fromSimulation,
-	trust.Pausable: fromSimulation, trust.Blacklist: fromSimulation, trust.Mintable: fromSimulation,
-	trust.SupplyChange: fromAccounts, trust.Ownership: fromAccounts, trust.Proxy: fromAccounts, trust.CodeKnown: fromAccounts,
-	trust.SourceVerified: fromAccounts, trust.LPBurnedLocked: fromAccounts, trust.LiquidityDepth: fromReserves,
-	trust.Top10Share: fromTransfers, trust.BundleShare: fromSwaps, trust.CreatorHolding: fromAccounts,
-	trust.CreatorHistory: fromLaunches, trust.PairAge: fromSwaps,
+	trust.HoneypotSell: check.FromSimulation, trust.BuyTax: check.FromSimulation, trust.SellTax: check.FromSimulation, trust.TransferTax: check.FromSimulation,
+	trust.Pausable: check.FromSimulation, trust.Blacklist: check.FromSimulation, trust.Mintable: check.FromSimulation,
+	trust.SupplyChange: check.FromAccounts, trust.Ownership: check.FromAccounts, trust.Proxy: check.FromAccounts, trust.CodeKnown: check.FromAccounts,
+	trust.SourceVerified: check.FromAccounts, trust.LPBurnedLocked: check.FromAccounts, trust.LiquidityDepth: check.FromReserves,
+	trust.Top10Share: check.FromTransfers, trust.BundleShare: check.FromSwaps, trust.CreatorHolding: check.FromAccounts,
+	trust.CreatorHistory: check.FromLaunches, trust.PairAge: check.FromSwaps,
 }
 
 // checks are how each rule's check is made.
@@ -263,5 +253,5 @@ func (l *look) evidence(kind, ref, detail string) trust.Evidence {
 
 // indexed is evidence out of the index, which is of its own newest block.
 func (l *look) indexed(ref, detail string) trust.Evidence {
-	return trust.Evidence{Kind: "index", Ref: ref, Block: l.known.Block.Number, Detail: detail}
+	return l.ofIndex().Evidence(ref, detail)
 }

@@ -109,29 +109,9 @@ func (l *look) leftOnCurve(launch *market.Launch) (coins float64, known bool) {
 	return c.RealBase.Float64() / math.Pow10(int(l.known.Token.Decimals)) * l.pool.Price, true
 }
 
-// mainPool is the pool that prices the token, else the one that its launch announced, else the one with the most in it; nil
-// when there is none that the probe could trade in.
+// mainPool is the one of its pools that the token is traded in; nil when there is none that the probe could trade in.
 func (l *look) mainPool() *market.Pool {
-	var best *market.Pool
-	rank := func(p *market.Pool) float64 {
-		r := l.lockedUSD(p)
-		switch {
-		case p.ID == l.known.Token.Pool:
-			return math.Inf(1)
-		case l.known.Launch != nil && p.ID == l.known.Launch.Pool:
-			return math.MaxFloat64
-		case p.Untrusted != market.Trusted:
-			return r - largestUSD*largestUSD
-		}
-		return r
-	}
-	for i := range l.known.Pools {
-		p := &l.known.Pools[i]
-		if _, ok := place(p, l.mint); ok && (best == nil || rank(p) > rank(best)) {
-			best = p
-		}
-	}
-	return best
+	return l.known.MainPool(func(p *market.Pool) bool { _, ok := place(p, l.mint); return ok })
 }
 
 // findFunding is the pool with the most in it that takes the native coin, wrapped or not, for a quote asset.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	check "github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
@@ -341,7 +342,7 @@ func (l *look) pausable(rule trust.Rule) trust.Check {
 	isPaused := ok && len(l.state.paused.Answer) == 32 && paused.IsUint64() && paused.Uint64() == 1
 	if isPaused && (stopped || l.nothingBought() != "") {
 		c := rule.Judge(trust.Fail, trust.Critical, true)
-		c.Source = fromAccounts
+		c.Source = check.FromAccounts
 		c.Evidence = append(c.Evidence, l.evidence("call", l.mint.String(), "paused() answers true"))
 		return c
 	}
@@ -420,7 +421,7 @@ func (l *look) byName(rule trust.Rule, list []function) (c trust.Check, done boo
 	default:
 		return c, false
 	}
-	c.Source = fromAccounts
+	c.Source = check.FromAccounts
 	c.Evidence = append(c.Evidence, where)
 	return c, true
 }
@@ -432,12 +433,12 @@ func (l *look) mintable(rule trust.Rule) trust.Check {
 		return c
 	}
 	c := rule.Judge(trust.Warn, trust.High, true)
-	c.Source = fromAccounts
+	c.Source = check.FromAccounts
 	c.Evidence = append(c.Evidence, l.evidence("account", l.mint.String(), l.code.in(minting)[0].signature+" is in the code, and there is an owner"))
 	for i := range l.powers {
 		p := &l.powers[i]
 		if p.list == rule.ID && p.ok && p.Worked && p.SupplyAfter.Gt(&p.SupplyBefore) {
-			c.Source = fromSimulation
+			c.Source = check.FromSimulation
 			c.Evidence = append(c.Evidence, l.evidence("simulation", l.mint.String(), p.signature+" by the owner adds to the supply"))
 		}
 	}

@@ -1,0 +1,196 @@
+package solana
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// newestVersion is the newest version of transactions that is read. Nodes refuse a block with a newer one.
+const newestVersion = 1
+
+// aheadOfClock is how far a block's time may be ahead of this machine's clock: what the index keeps follows from the chain's time.
+const aheadOfClock = 15 * time.Minute
+
+// word says which endpoint gave a block: chain.BlockRead's Word.
+type word struct {
+	by *endpoint // nil of a read that was recalled
+	// pool has the endpoints of a read that was recalled.
+	pool   *rpc.Pool[*endpoint]
+	digest [32]byte
+}
+
+var _ chain.Word = (*word)(nil)
+
+// IsSuspect reports whether an endpoint gave the block that has been outvoted since.
+func (w *word) IsSuspect() bool {
+	if w.by != nil {
+		return w.by.IsDistrusted()
+	}
+	if w.pool != nil {
+		for _, e := range w.pool.List {
+			if e.IsDistrusted() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Same compares digests.
+func (w *word) Same(other chain.Word) bool {
+	o, ok := other.(*word)
+	return ok && w.digest == o.digest
+}
+
+// Bare is the word itself, which has no contents.
+func (w *word) Bare() chain.Word { return w }
+
+// read is a block as one endpoint has it.
+type read struct {
+	decode.Block
+
+	by *endpoint
+}
+
+// blockOn reads the block of a slot from an endpoint. The error says that it lacks it where it does.
+func (s *Source) blockOn(ctx context.Context, e *endpoint, slot uint64) (out read, err error) {
+	return s.ask(ctx, e, slot, "full")
+}
+
+// headerOn reads it without its transactions.
+func (s *Source) headerOn(ctx context.Context, e *endpoint, slot uint64) (out read, err error) {
+	return s.ask(ctx, e, slot, "none")
+}
+
+func (s *Source) ask(ctx context.Context, e *endpoint, slot uint64, details string) (out read, err error) {
+	params := []any{slot, map[string]any{
+		"encoding": "json", "transactionDetails": details, "rewards": false, "commitment": commitment, "maxSupportedTransactionVersion": newestVersion,
+	}}
+	got, err := e.PostCall(ctx, "getBlock", params, e.Reads.Whole)
+	if err != nil {
+		return out, err
+	}
+	defer got.Done()
+	result, err := resultOf(e, got.Raw)
+	if err != nil {
+		return out, err
+	}
+	if bytes.Equal(result, []byte("null")) {
+		return out, chain.ErrNoBlock
+	}
+	b, err := s.decoder.ParseBlock(slot, result)
+	if err != nil {
+		return out, err
+	}
+	if latest := e.Now().Add(aheadOfClock).Unix(); b.Time > latest {
+		return out, fmt.Errorf("%w: block %d has a time %d s ahead of this machine's clock", rpc.ErrGarbage, slot, b.Time-e.Now().Unix())
+	}
+	return read{Block: b, by: e}, nil
+}
+
+// resultOf is the result in an answer, without a copy of it: blocks have many megabytes.
+func resultOf(e *endpoint, raw []byte) (result []byte, err error) {
+	p := rpc.NewScanner(raw)
+	refused := false
+	p.Object(func(key []byte) {
+		switch string(key) {
+		case "result":
+			result = bytes.TrimSpace(p.Leap())
+		case "error":
+			refused = refused || !p.IsNull()
+			if refused {
+				p.Leap()
+			}
+		default:
+			p.Leap()
+		}
+	})
+	if refused {
+		_, err := rpc.ResultOf(raw)
+		if refusal, ok := errors.AsType[*rpc.NodeError](err); ok {
+			e.Redact(refusal)
+		}
+		return nil, err
+	}
+	if ok, at := p.End(); !ok || len(result) == 0 {
+		return nil, fmt.Errorf("%w: bad JSON near byte %d, or no result", rpc.ErrGarbage, at)
+	}
+	return result, nil
+}
+
+// fetch reads the block of a slot from the first endpoint that has it. ErrNoBlock is in the error's tree where those that answer lack it.
+func (s *Source) fetch(ctx context.Context, slot uint64, ask func(context.Context, *endpoint, uint64) (read, error)) (out read, err error) {
+	missing := false
+	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {
+		out, err = ask(ctx, e, slot)
+		missing = missing || lacks(err)
+		return err
+	})
+	if err != nil && missing && ctx.Err() == nil {
+		return out, fmt.Errorf("block %d: %w: %w", slot, chain.ErrNoBlock, err)
+	}
+	return out, err
+}
+
+// mostKept is how many blocks are kept that were read before their turn.
+const mostKept = 64
+
+// kept are blocks that were read before their turn, as when the head was asked for or their links were followed.
+type kept struct {
+	mu   sync.Mutex
+	list []read // the oldest first
+}
+
+func (k *kept) add(r read) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.list = slices.DeleteFunc(k.list, func(old read) bool { return old.Hash == r.Hash })
+	if len(k.list) >= mostKept {
+		k.list = append(k.list[:0], k.list[1:]...)
+	}
+	k.list = append(k.list, r)
+}
+
+// of is the block of a slot, with the hash if that is known; ok is false where it isn't kept.
+func (k *kept) of(slot uint64, hash market.Hash) (out read, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i := len(k.list) - 1; i >= 0; i-- {
+		if r := &k.list[i]; r.Number == slot && (hash.IsZero() || r.Hash == hash) {
+			return *r, true
+		}
+	}
+	return out, false
+}
+
+// block is the block that a slot has now, with its contents. One that was read before is only asked for its hash: another may stand there since.
+func (s *Source) block(ctx context.Context, slot uint64) (read, error) {
+	if r, ok := s.kept.of(slot, market.Hash{}); ok {
+		now, err := s.fetch(ctx, slot, s.headerOn)
+		if err != nil || now.Hash == r.Hash {
+			return r, err
+		}
+	}
+	r, err := s.fetch(ctx, slot, s.blockOn)
+	if err == nil {
+		s.kept.add(r)
+	}
+	return r, err
+}
+
+// after gives a block the time of the one below it where it has none, or an earlier one: a chain's time doesn't go back.
+func (r *read) after(parent market.Header) {
+	if r.Time < parent.Time {
+		r.Time = parent.Time
+	}
+}

@@ -1,0 +1,61 @@
+package solana
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"golang.org/x/crypto/blake2b"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// digestForm is the form of digests. Whoever changes digestOf, or what a decoder makes of a block, raises it.
+const digestForm = 1
+
+// hashDecoded is the first bytes of a hash of the programs and accounts that blocks are decoded for, and of the form of digests.
+func hashDecoded(c *chainconfig.Chain) (sum [8]byte) {
+	text := fmt.Appendf(nil, "%d", digestForm)
+	for _, x := range c.Exchanges {
+		text = fmt.Appendf(text, " %s %s", x.Protocol, x.Factory)
+	}
+	for _, v := range c.Venues {
+		text = fmt.Appendf(text, " %s %s %v", v.ID, v.Protocol, v.Contracts)
+	}
+	hash := blake2b.Sum256(text)
+	copy(sum[:], hash[:])
+	return sum
+}
+
+// digestOf is a hash of what a block means and of its own hash, without its time: nodes may know different ones.
+func digestOf(b *market.Block) (sum [32]byte) {
+	h, err := blake2b.New256(nil)
+	if err != nil {
+		panic(err) // it takes no key
+	}
+	_, _ = h.Write(b.Hash[:])
+	var buf []byte
+	for i := range b.Txs {
+		tx := &b.Txs[i]
+		buf = tx.ID.AppendTo(buf[:0])
+		for _, l := range tx.Logs {
+			buf = binary.BigEndian.AppendUint64(buf, l.Index)
+			if c, ok := l.Event.(market.BalanceChange); ok { // nearly all are
+				amount := c.Change.Abs.Bytes32()
+				buf = append(append(buf, c.Token.Bytes()...), c.Owner.Bytes()...)
+				buf = append(buf, amount[:]...)
+				if c.Change.Neg {
+					buf = append(buf, '-')
+				}
+				continue
+			}
+			buf = fmt.Appendf(buf, "%T%+v", l.Event, l.Event)
+		}
+		_, _ = h.Write(buf)
+	}
+	for _, f := range b.Facts {
+		_, _ = fmt.Fprintf(h, "%T%+v", f, f)
+	}
+	h.Sum(sum[:0])
+	return sum
+}

@@ -1,0 +1,377 @@
+package solana
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Nodes answer for now, not for a block. What a token's account tells here doesn't change: its decimals never do, and a name that somebody changes is the one
+// that the index began with. The tokens that a block makes it describes itself, so that nobody is asked for those.
+
+// The programs that tokens and their descriptions are of.
+var (
+	tokenProgram     = program("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
+	token2022Program = program("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb")
+	metadataProgram  = program("metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s")
+)
+
+func program(text string) market.Address {
+	a, err := market.ParseSolanaAddress(text)
+	if err != nil {
+		panic(err) // it stands in this file
+	}
+	return a
+}
+
+// account is what a node tells of one.
+type account struct {
+	exists     bool
+	owner      market.Address
+	executable bool
+	lamports   uint64
+	data       []byte
+}
+
+// accountsAtOnce is the most accounts that nodes tell at once.
+const accountsAtOnce = 100
+
+// accountsOn asks an endpoint for accounts, as they are now: after the block of a slot.
+func (e *endpoint) accountsOn(ctx context.Context, keys []market.Address) (out []account, slot uint64, err error) {
+	for len(keys) > 0 {
+		n := min(accountsAtOnce, len(keys))
+		names := make([]string, n)
+		for i := range names {
+			names[i] = keys[i].String()
+		}
+		var told struct {
+			Context wireContext    `json:"context"`
+			Value   []*wireAccount `json:"value"`
+		}
+		params := []any{names, map[string]any{"encoding": "base64", "commitment": commitment}}
+		if err := e.Do(ctx, &rpc.Request{Method: "getMultipleAccounts", Params: params, Take: take(&told)}); err != nil {
+			return nil, 0, err
+		}
+		if len(told.Value) != n {
+			return nil, 0, fmt.Errorf("%w: asked for %d accounts, got %d", rpc.ErrGarbage, n, len(told.Value))
+		}
+		for _, w := range told.Value {
+			a, err := w.account()
+			if err != nil {
+				return nil, 0, err
+			}
+			out = append(out, a)
+		}
+		keys, slot = keys[n:], told.Context.Slot
+	}
+	return out, slot, nil
+}
+
+// wireContext says of which slot an answer is.
+type wireContext struct {
+	Slot uint64 `json:"slot"`
+}
+
+type wireAccount struct {
+	Data       []string    `json:"data"`
+	Executable bool        `json:"executable"`
+	Lamports   json.Number `json:"lamports"`
+	Owner      string      `json:"owner"`
+}
+
+func (w *wireAccount) account() (a account, err error) {
+	if w == nil {
+		return a, nil
+	}
+	a.exists, a.executable = true, w.Executable
+	if a.owner, err = market.ParseSolanaAddress(w.Owner); err != nil || len(w.Data) != 2 || w.Data[1] != "base64" {
+		return a, fmt.Errorf("%w: an account without an owner or data", rpc.ErrGarbage)
+	}
+	if a.data, err = base64.StdEncoding.DecodeString(w.Data[0]); err != nil {
+		return a, fmt.Errorf("%w: an account's data: %.100s", rpc.ErrGarbage, err.Error())
+	}
+	return a, nil
+}
+
+// mint is what a token's account tells.
+type mint struct {
+	supply   uint64
+	decimals uint8
+	// mintAuthority may make more of the token, freezeAuthority freeze accounts of it; none where nobody may.
+	mintAuthority, freezeAuthority market.Address
+	// extensions are those of Token-2022, by their types.
+	extensions map[uint16][]byte
+}
+
+// The layout of a mint: SPL Token's, which Token-2022 begins with as well.
+const (
+	mintLen           = 82
+	mintSupplyAt      = 36
+	mintDecimalsAt    = 44
+	mintInitializedAt = 45
+	mintFreezeAt      = 46
+	// Token-2022 pads a mint to the length of a token account, and says what it is before its extensions.
+	accountTypeAt     = 165
+	accountTypeMint   = 1
+	extensionsAt      = accountTypeAt + 1
+	extensionMetadata = 19
+)
+
+// mintOf reads a token's account; ok is false for what is no token.
+func mintOf(a *account) (m mint, ok bool) {
+	d := a.data
+	switch {
+	case a.owner == tokenProgram && len(d) == mintLen:
+	case a.owner == token2022Program && (len(d) == mintLen || len(d) > accountTypeAt && d[accountTypeAt] == accountTypeMint):
+	default:
+		return m, false
+	}
+	m = mint{
+		supply: binary.LittleEndian.Uint64(d[mintSupplyAt:]), decimals: d[mintDecimalsAt], extensions: map[uint16][]byte{},
+		mintAuthority: optionalKey(d), freezeAuthority: optionalKey(d[mintFreezeAt:]),
+	}
+	for rest := d[min(len(d), extensionsAt):]; len(rest) >= 4; {
+		kind, n := binary.LittleEndian.Uint16(rest), int(binary.LittleEndian.Uint16(rest[2:]))
+		if kind == 0 || n > len(rest)-4 {
+			break // what is left is room for more
+		}
+		m.extensions[kind], rest = rest[4:4+n], rest[4+n:]
+	}
+	return m, d[mintInitializedAt] == 1
+}
+
+// optionalKey reads a key after a number of 32 bits that says whether it is there.
+func optionalKey(b []byte) market.Address {
+	if binary.LittleEndian.Uint32(b) == 0 {
+		return market.Address{}
+	}
+	return market.SolanaAddress([32]byte(b[4:36]))
+}
+
+// described are a name and a symbol, where somebody wrote them: in the token's own extension, or in Metaplex's account of it.
+func described(m *mint, metadata *account) (name, symbol string) {
+	text := m.extensions[extensionMetadata]
+	switch {
+	case len(text) >= 2*32:
+		text = text[2*32:] // who may change it, and the token
+	case metadata.owner == metadataProgram && len(metadata.data) >= 1+2*32:
+		text = metadata.data[1+2*32:] // its kind, who may change it, and the token
+	default:
+		return "", ""
+	}
+	name, text = nextText(text)
+	symbol, _ = nextText(text)
+	return name, symbol
+}
+
+// nextText reads a text after its length. Metaplex pads its texts with zeros.
+func nextText(b []byte) (text string, rest []byte) {
+	if len(b) < 4 {
+		return "", nil
+	}
+	n, b := uint64(binary.LittleEndian.Uint32(b)), b[4:]
+	if n > uint64(len(b)) {
+		return "", nil
+	}
+	return chain.CleanText(strings.TrimRight(string(b[:min(n, 4*chain.MaxText)]), "\x00")), b[n:]
+}
+
+// TokenFacts asks for tokens what their accounts, and Metaplex's of them, tell now. Where there are several endpoints two have to tell the same decimals, name
+// and symbol.
+func (s *Source) TokenFacts(ctx context.Context, _ chain.Ref, tokens []market.Address) (facts []market.TokenFact, unsure []bool, err error) {
+	unsure = make([]bool, len(tokens))
+	first, by, err := s.tokenFacts(ctx, tokens, nil)
+	if err != nil || len(s.pool.List) == 1 {
+		return first, unsure, err
+	}
+	second, other, err := s.tokenFacts(ctx, tokens, []*endpoint{by})
+	if err != nil {
+		for i := range unsure {
+			unsure[i] = true
+		}
+		return first, unsure, ctx.Err()
+	}
+	var third []market.TokenFact
+	for i := range first {
+		if alike(&first[i], &second[i]) {
+			continue
+		}
+		if third == nil {
+			if third, _, err = s.tokenFacts(ctx, tokens, []*endpoint{by, other}); err != nil {
+				third = first // nobody is left to decide
+			}
+		}
+		switch {
+		case err == nil && alike(&second[i], &third[i]):
+			first[i] = second[i]
+		case err != nil || !alike(&first[i], &third[i]):
+			unsure[i] = true
+			s.tell(chain.Aside{Kind: "token", Subject: tokens[i].String(), Reason: chain.EndpointsDiffer})
+		}
+	}
+	return first, unsure, ctx.Err()
+}
+
+// alike compares what doesn't change between two looks.
+func alike(a, b *market.TokenFact) bool {
+	return a.HasDecimals == b.HasDecimals && a.Decimals == b.Decimals && a.Name == b.Name && a.Symbol == b.Symbol
+}
+
+// tokenFacts asks one endpoint, but for some.
+func (s *Source) tokenFacts(ctx context.Context, tokens []market.Address, but []*endpoint) (facts []market.TokenFact, by *endpoint, err error) {
+	keys := make([]market.Address, 0, 2*len(tokens))
+	for _, t := range tokens {
+		keys = append(keys, t, metadataOf(t))
+	}
+	list := s.pool.Candidates()
+	for _, e := range but {
+		list = without(list, e)
+	}
+	var told []account
+	err = s.pool.TryOf(ctx, list, func(ctx context.Context, e *endpoint) (err error) {
+		by = e
+		told, _, err = e.accountsOn(ctx, keys)
+		return err
+	})
+	if err != nil {
+		return nil, by, err
+	}
+	for i, t := range tokens {
+		f := market.TokenFact{Token: t}
+		if m, ok := mintOf(&told[2*i]); ok {
+			f.HasDecimals, f.Decimals, f.HasSupply = true, m.decimals, true
+			f.Supply.SetUint64(m.supply)
+			f.Name, f.Symbol = described(&m, &told[2*i+1])
+		}
+		facts = append(facts, f)
+	}
+	return facts, by, nil
+}
+
+func without(list []*endpoint, e *endpoint) (out []*endpoint) {
+	for _, other := range list {
+		if other != e {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+// Gas tells what transactions cost, and who paid.
+func (s *Source) Gas(ctx context.Context, questions []chain.GasQuestion) ([]chain.Gas, error) {
+	out, told := make([]chain.Gas, len(questions)), make([]wireFee, len(questions))
+	reqs := make([]*rpc.Request, len(questions))
+	for i, q := range questions {
+		reqs[i] = &rpc.Request{Method: "getTransaction", Take: take(&told[i]), Optional: true, Params: []any{q.Tx.String(), map[string]any{
+			"encoding": "json", "commitment": commitment, "maxSupportedTransactionVersion": newestVersion,
+		}}}
+	}
+	err := s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error { return e.Do(ctx, reqs...) })
+	for i, q := range questions {
+		if w := &told[i]; w.Meta != nil && w.Slot == q.At.Number && len(w.Transaction.Message.Keys) > 0 {
+			if payer, err := market.ParseSolanaAddress(w.Transaction.Message.Keys[0]); err == nil {
+				out[i] = chain.Gas{Known: true, Sender: payer}
+				out[i].Amount.SetUint64(w.Meta.Fee)
+			}
+		}
+	}
+	return out, err
+}
+
+type wireFee struct {
+	Slot uint64 `json:"slot"`
+	Meta *struct {
+		Fee uint64 `json:"fee"`
+	} `json:"meta"`
+	Transaction struct {
+		Message struct {
+			Keys []string `json:"accountKeys"`
+		} `json:"message"`
+	} `json:"transaction"`
+}
+
+// Exists reports whether an account is there now. Of a block of before nobody knows.
+func (s *Source) Exists(ctx context.Context, key market.Address, _ uint64) (exists, known bool, err error) {
+	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
+		told, _, err := e.accountsOn(ctx, []market.Address{key})
+		exists, known = err == nil && told[0].exists, err == nil
+		return err
+	})
+	return exists, known, err
+}
+
+// AllExist tells nothing: nodes answer for now alone.
+func (s *Source) AllExist(context.Context, []market.Address, uint64) (exist []bool, known bool, err error) {
+	return nil, false, nil
+}
+
+// Paused says that nothing is: the programs have no state that says so.
+func (s *Source) Paused(_ context.Context, accounts []market.Address) ([]bool, error) {
+	return make([]bool, len(accounts)), nil
+}
+
+// CheckDeclared holds the declared programs, tokens and accounts against what nodes have of them.
+func (s *Source) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]chain.Declared, error) {
+	list, check := declaredOf(c)
+	keys := make([]market.Address, len(list))
+	for i := range list {
+		keys[i] = list[i].Address
+	}
+	var told []account
+	err := s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {
+		told, _, err = e.accountsOn(ctx, keys)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if list[i].Wrong = check[i](&told[i]); !told[i].exists {
+			list[i].Wrong = "no account is there"
+		}
+	}
+	return list, nil
+}
+
+// declaredOf are the declared addresses, each with what says why its account can't be right.
+func declaredOf(c *chainconfig.Chain) (list []chain.Declared, check []func(*account) string) {
+	add := func(a market.Address, f func(*account) string, what string, names ...any) {
+		list, check = append(list, chain.Declared{What: fmt.Sprintf(what, names...), Address: a}), append(check, f)
+	}
+	isProgram := func(a *account) string {
+		if !a.executable {
+			return "its account is no program"
+		}
+		return ""
+	}
+	isToken := func(a *account) string {
+		if _, ok := mintOf(a); !ok {
+			return "its account is no token's"
+		}
+		return ""
+	}
+	add(c.Native.Wrapped, isToken, "nativeAsset.wrapped")
+	for _, q := range c.Quotes {
+		add(q.Address, isToken, "quote asset %s", q.Symbol)
+	}
+	for _, m := range c.Majors {
+		add(m.Address, isToken, "major %s", m.Asset)
+	}
+	for _, x := range c.Exchanges {
+		add(x.Factory, isProgram, "factory of %s", x.Name)
+	}
+	for _, v := range c.Venues {
+		for _, a := range v.Contracts {
+			add(a, func(*account) string { return "" }, "account of venue %s", v.ID)
+		}
+	}
+	return list, check
+}

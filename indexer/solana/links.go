@@ -1,0 +1,307 @@
+package solana
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Not every slot has a block. That one has none is only believed when a later block names one before it as its parent: a node that lacks a block says the
+// same of its slot as one that was skipped.
+
+// RangeMissing means that blocks are missing that others name as their parents, and that no endpoint has them. The index waits until one does.
+var errRangeMissing = fmt.Errorf("%w: no endpoint has a block that a later one follows", rpc.ErrUnanswered)
+
+// probeSlots is how many slots are looked through for the next block.
+const probeSlots = 256
+
+// Header reads a block's header. ErrSkipped is in the error's tree where a later block says that the slot has none, ErrNoBlock where nobody knows.
+func (s *Source) Header(ctx context.Context, number uint64) (chain.Header, error) {
+	r, err := s.fetch(ctx, number, s.headerOn)
+	if err == nil {
+		return chain.Header{Header: r.Header}, nil
+	}
+	if !errors.Is(err, chain.ErrNoBlock) {
+		return chain.Header{}, err
+	}
+	for from := number + 1; ; from += probeSlots {
+		list, listErr := s.slots(ctx, from, from+probeSlots-1)
+		if listErr != nil {
+			return chain.Header{}, listErr
+		}
+		if len(list) > 0 {
+			next, nextErr := s.fetch(ctx, list[0], s.headerOn)
+			if nextErr != nil {
+				return chain.Header{}, nextErr
+			}
+			if next.ParentSlot < number {
+				return chain.Header{}, fmt.Errorf("slot %d: %w", number, chain.ErrSkipped)
+			}
+			return chain.Header{}, fmt.Errorf("%w: block %d, of block %d", errRangeMissing, next.ParentSlot, next.Number)
+		}
+		if head := s.highest(); from+probeSlots > head {
+			return chain.Header{}, err
+		}
+	}
+}
+
+// highest is the highest slot that an endpoint has told.
+func (s *Source) highest() (slot uint64) {
+	for _, e := range s.pool.List {
+		e.mu.Lock()
+		slot = max(slot, e.told)
+		e.mu.Unlock()
+	}
+	return slot
+}
+
+// headersAtOnce is how many blocks are read at once for their headers, which their contents come with.
+const headersAtOnce = 8
+
+// Headers are those of the next blocks from one number to another, linked to each other, or of the next one after where those have none.
+func (s *Source) Headers(ctx context.Context, parent market.Header, first, last uint64) (out []chain.Header, err error) {
+	list, err := s.slots(ctx, first, last)
+	for from := last + 1; err == nil && len(list) == 0; from += probeSlots {
+		if from > s.highest() {
+			return nil, fmt.Errorf("slots %d to %d: %w", first, last, chain.ErrNoBlock)
+		}
+		if list, err = s.slots(ctx, from, from+probeSlots-1); len(list) > 1 {
+			list = list[:1]
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	blocks, err := s.chained(ctx, parent, list[:min(len(list), headersAtOnce)])
+	for i := range blocks {
+		out = append(out, chain.Header{Header: blocks[i].Header})
+	}
+	if len(out) > 0 {
+		return out, nil // those of the newest blocks may be missing
+	}
+	return nil, err
+}
+
+// chained reads the blocks of slots, and those between them that a node left out although a later one follows them. Each is the parent of the next; the first
+// may follow another block than the one below it, which is a reorg.
+func (s *Source) chained(ctx context.Context, parent market.Header, slots []uint64) (out []read, err error) {
+	below := parent
+	for _, slot := range slots {
+		b, err := s.block(ctx, slot)
+		if err != nil {
+			return out, err
+		}
+		between, err := s.between(ctx, below, &b)
+		if err != nil {
+			return out, err
+		}
+		for _, r := range append(between, b) {
+			if len(out) > 0 && r.Parent != below.Hash {
+				return out, nil // the nodes changed their minds, and will be asked again
+			}
+			r.after(below)
+			s.kept.add(r)
+			out, below = append(out, r), r.Header
+		}
+	}
+	return out, nil
+}
+
+// mostBetween is how many blocks are looked for between two.
+const mostBetween = 64
+
+// between are the blocks between one and a later one that the later one follows, in order.
+func (s *Source) between(ctx context.Context, below market.Header, b *read) (out []read, err error) {
+	for next := b; !below.Hash.IsZero() && next.ParentSlot > below.Number; next = &out[len(out)-1] {
+		if len(out) == mostBetween {
+			return nil, fmt.Errorf("%w: more than %d blocks are missing below block %d", errRangeMissing, mostBetween, b.Number)
+		}
+		r, err := s.fetch(ctx, next.ParentSlot, s.blockOn)
+		switch {
+		case errors.Is(err, chain.ErrNoBlock):
+			return nil, fmt.Errorf("%w: block %d, of block %d: %w", errRangeMissing, next.ParentSlot, next.Number, err)
+		case err != nil:
+			return nil, err
+		case r.Hash != next.Parent:
+			return nil, fmt.Errorf("block %d: its parent is another now: %w", next.Number, rpc.ErrUnanswered)
+		}
+		out = append(out, r)
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// AnyHas reports whether an endpoint still has a block. Endpoints that have another in its place are then left aside.
+func (s *Source) AnyHas(ctx context.Context, block market.Header) bool {
+	var others []*endpoint
+	has := false
+	for _, e := range s.pool.List {
+		var r read
+		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
+			r, err = s.headerOn(ctx, e, block.Number)
+			return err
+		})
+		switch {
+		case err != nil:
+		case r.Hash == block.Hash:
+			has = true
+		default:
+			others = append(others, e)
+		}
+	}
+	if has {
+		for _, e := range others {
+			e.Failed(s.pool.Now())
+		}
+	}
+	return has
+}
+
+// Blocks gives the blocks of headers, which were read with them.
+func (s *Source) Blocks(ctx context.Context, headers []chain.Header) iter.Seq2[chain.BlockRead, error] {
+	return func(yield func(chain.BlockRead, error) bool) {
+		for i := range headers {
+			h := &headers[i].Header
+			r, ok := s.kept.of(h.Number, h.Hash)
+			if !ok {
+				var err error
+				if r, err = s.fetch(ctx, h.Number, s.blockOn); err == nil && r.Hash != h.Hash {
+					err = fmt.Errorf("block %d is another now: %w", h.Number, rpc.ErrUnanswered)
+				}
+				if err != nil {
+					yield(chain.BlockRead{}, err)
+					return
+				}
+			}
+			r.Time = h.Time
+			if !yield(chain.BlockRead{Block: r.Block.Block, Word: &word{by: r.by, digest: digestOf(&r.Block.Block)}}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// pastSlots is how many slots of the past are asked for at once, and batchBlocks how many of their blocks make a batch.
+const (
+	pastSlots   = 512
+	batchBlocks = 32
+	// workersPerEndpoint keeps a node busy while its answers are decoded.
+	workersPerEndpoint = 2
+)
+
+// pastWord is what is known of a batch: chain.Batch's Known.
+type pastWord struct {
+	first uint64
+	by    map[*endpoint]int // how often each had been outvoted when it gave a block of the batch
+}
+
+// Backfill reads the blocks from first to last, which must be beyond the reach of reorgs, in order. Blocks are read in parallel over the endpoints. It ends
+// with the first error that no endpoint is free of, or when the caller stops.
+func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[chain.Batch, error] {
+	return func(yield func(chain.Batch, error) bool) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		for from := first; from <= last; from += pastSlots {
+			list, err := s.slots(ctx, from, min(last, from+pastSlots-1))
+			if err != nil {
+				yield(chain.Batch{}, err)
+				return
+			}
+			for piece := range slices.Chunk(list, batchBlocks) {
+				batch, err := s.pastBatch(ctx, parent, piece)
+				if err != nil {
+					yield(chain.Batch{}, err)
+					return
+				}
+				if parent = batch.Last.Header; !yield(batch, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// pastBatch reads the blocks of some slots of the past, and those that a node left out between them.
+func (s *Source) pastBatch(ctx context.Context, parent market.Header, slots []uint64) (out chain.Batch, err error) {
+	blocks, err := s.inParallel(ctx, slots)
+	if err != nil {
+		return out, err
+	}
+	known := &pastWord{first: slots[0], by: map[*endpoint]int{}}
+	out.Known = known
+	for i := range blocks {
+		between, err := s.between(ctx, parent, &blocks[i])
+		if err != nil {
+			return out, err
+		}
+		for _, r := range append(between, blocks[i]) {
+			if !parent.Hash.IsZero() && r.Parent != parent.Hash {
+				return out, fmt.Errorf("%w: block %d follows no block %d of hash %s", rpc.ErrGarbage, r.Number, parent.Number, parent.Hash)
+			}
+			r.after(parent)
+			if r, err = s.agreedPast(ctx, r); err != nil {
+				return out, err
+			}
+			known.by[r.by] = r.by.Outvotes()
+			if parent = r.Header; len(r.Txs) > 0 {
+				out.Blocks = append(out.Blocks, r.Block.Block)
+			}
+		}
+	}
+	out.Last = chain.Header{Header: parent}
+	return out, nil
+}
+
+// inParallel reads the blocks of slots that have one.
+func (s *Source) inParallel(ctx context.Context, slots []uint64) ([]read, error) {
+	out, errs := make([]read, len(slots)), make([]error, len(slots))
+	tickets := make(chan struct{}, workersPerEndpoint*len(s.pool.List))
+	var running sync.WaitGroup
+	for i, slot := range slots {
+		tickets <- struct{}{}
+		running.Go(func() {
+			defer func() { <-tickets }()
+			if out[i], errs[i] = s.fetch(ctx, slot, s.blockOn); errors.Is(errs[i], chain.ErrNoBlock) {
+				errs[i] = fmt.Errorf("%w: block %d, which a node has told of: %w", errRangeMissing, slot, errs[i])
+			}
+		})
+	}
+	running.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// RereadPast reads a batch again if a block of it rests on the word of an endpoint that was outvoted since.
+func (s *Source) RereadPast(ctx context.Context, parent market.Header, b *chain.Batch) error {
+	known, ok := b.Known.(*pastWord)
+	if !ok {
+		return nil
+	}
+	for e, outvoted := range known.by {
+		if e.Outvotes() == outvoted {
+			continue
+		}
+		list, err := s.slots(ctx, known.first, b.Last.Number)
+		if err != nil {
+			return err
+		}
+		again, err := s.pastBatch(ctx, parent, list)
+		if err != nil {
+			return err
+		}
+		*b = again
+		return nil
+	}
+	return nil
+}

@@ -1,0 +1,513 @@
+package solanatest
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// The programs and tokens of a World.
+const (
+	PumpFun      = "6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P"
+	PumpSwap     = "pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA"
+	RaydiumAMMv4 = "675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8"
+	TokenProgram = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
+	WSOL         = "So11111111111111111111111111111111111111112"
+	USDC         = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
+
+	vote = "Vote111111111111111111111111111111111111111"
+)
+
+// World makes a chain by seed, in which people launch tokens and trade them: on pump.fun's curves, in the pools of PumpSwap that these move to, and SOL for
+// USDC in a pool of Raydium's AMM v4. The programs are stood in for by the arithmetic of their curves; balances are those that the transactions tell.
+type World struct {
+	Blocks []Made
+
+	rng   *rand.Rand
+	state state
+	// after are the states after each block.
+	after []state
+	forks int
+}
+
+// state is what a fork takes back.
+type state struct {
+	held   map[holding]uint64
+	curves []curve
+	pools  []pool
+	made   int // tokens and transactions so far, for their names
+}
+
+type holding struct{ token, owner string }
+
+func (s *state) clone() state {
+	return state{held: maps.Clone(s.held), curves: slices.Clone(s.curves), pools: slices.Clone(s.pools), made: s.made}
+}
+
+type curve struct {
+	token, account, creator                      string
+	virtualSOL, virtualToken, realSOL, realToken uint64
+	complete, migrated                           bool
+}
+
+type pool struct {
+	account, base, quote string
+	virtual              int64
+}
+
+// Name is the base58 of a key that a text names.
+func Name(format string, args ...any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, format, args...))
+	return market.EncodeBase58(sum[:])
+}
+
+const people = 6
+
+func person(n int) string { return Name("person %d", n) }
+
+// AMMHolder has what all pools of the AMM v4 have.
+const AMMHolder = "5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1"
+
+// SOLPool is the pool of SOL for USDC.
+var SOLPool = Name("pool of SOL")
+
+// NewWorld makes the chain's first blocks, among them one that makes the pool of SOL.
+func NewWorld(seed uint64) *World {
+	w := &World{rng: rand.New(rand.NewPCG(seed, 0)), state: state{held: map[holding]uint64{}}}
+	w.add()
+	w.add(w.makeSOLPool())
+	w.add(w.launch())
+	return w
+}
+
+// Held are the balances after the last block, of a token by owner.
+func (w *World) Held(token string) map[string]uint64 {
+	out := map[string]uint64{}
+	for h, n := range w.state.held {
+		if h.token == token && n > 0 {
+			out[h.owner] = n
+		}
+	}
+	return out
+}
+
+// Tokens are those that were launched.
+func (w *World) Tokens() (out []string) {
+	for i := range w.state.curves {
+		out = append(out, w.state.curves[i].token)
+	}
+	return out
+}
+
+// Grow makes blocks, one in four of them without any trade.
+func (w *World) Grow(blocks int) {
+	for range blocks {
+		var txs []json.RawMessage
+		if w.rng.IntN(4) > 0 {
+			for range 1 + w.rng.IntN(4) {
+				txs = append(txs, w.act())
+			}
+		}
+		w.add(append(txs, w.noise())...)
+	}
+}
+
+// Fork takes blocks back, but for the first three, and makes one more in their place, with other slots.
+func (w *World) Fork(depth int) {
+	left := len(w.Blocks) - min(depth, len(w.Blocks)-firstBlocks)
+	w.Blocks, w.after = w.Blocks[:left:left], w.after[:left]
+	w.state = w.after[left-1].clone()
+	w.forks++
+	w.Grow(depth + 1)
+}
+
+// firstBlocks are those that NewWorld makes.
+const firstBlocks = 3
+
+// add makes a block, some slots after the last one.
+func (w *World) add(txs ...json.RawMessage) {
+	b := Made{Header: market.Header{Number: 100, Time: 1_790_000_000, Parent: market.Hash{1}}, ParentSlot: 99, Txs: txs}
+	if n := len(w.Blocks); n > 0 {
+		last := &w.Blocks[n-1]
+		b.ParentSlot, b.Parent = last.Number, last.Hash
+		b.Number, b.Time = last.Number+1+uint64(max(w.rng.IntN(8)-4, 0)), last.Time+int64(w.rng.IntN(2))
+	}
+	b.Hash = sha256.Sum256(fmt.Appendf(b.Parent[:], "%d %d %d", b.Number, w.forks, len(txs)))
+	w.Blocks, w.after = append(w.Blocks, b), append(w.after, w.state.clone())
+}
+
+// noise is a transaction that means nothing: a vote, or one that failed.
+func (w *World) noise() json.RawMessage {
+	t := w.begin(person(0))
+	t.call(vote, nil, nil)
+	if w.rng.IntN(2) == 0 {
+		t.failed = true
+		t.event(t.call(PumpFun, nil, nil), PumpFun, "TradeEvent", []byte("nothing"))
+	}
+	return t.end()
+}
+
+// act is what somebody does.
+func (w *World) act() json.RawMessage {
+	switch n := w.rng.IntN(20); {
+	case n == 0 || len(w.state.curves) == 0:
+		return w.launch()
+	case n < 4:
+		return w.tradeSOL()
+	case n < 6:
+		return w.give()
+	default:
+		i := w.rng.IntN(len(w.state.curves))
+		switch c := &w.state.curves[i]; {
+		case c.migrated:
+			return w.tradePool(c)
+		case c.complete:
+			return w.migrate(c)
+		default:
+			return w.tradeCurve(c)
+		}
+	}
+}
+
+// makeSOLPool makes the pool of SOL for USDC, and gives people of both.
+func (w *World) makeSOLPool() json.RawMessage {
+	t := w.begin(person(0))
+	for n := range people {
+		t.move(WSOL, "", person(n), 1_000e9)
+		t.move(USDC, "", person(n), 500_000e6)
+	}
+	t.move(WSOL, "", AMMHolder, 100_000e9)
+	t.move(USDC, "", AMMHolder, 15_000_000e6)
+	t.decimals[WSOL], t.decimals[USDC] = 9, 6
+	t.call(RaydiumAMMv4, []string{
+		TokenProgram, Name("ata"), Name("system"), Name("rent"), SOLPool, AMMHolder, Name("orders"), Name("lp"), WSOL, USDC, account(WSOL, AMMHolder),
+		account(USDC, AMMHolder),
+	}, []byte{1})
+	return t.end()
+}
+
+// tradeSOL swaps SOL for USDC, or the other way, and logs it as the AMM does.
+func (w *World) tradeSOL() json.RawMessage {
+	who, sells := person(w.rng.IntN(people)), w.rng.IntN(2) == 0
+	t := w.begin(who)
+	coin, pc := t.held(WSOL, AMMHolder), t.held(USDC, AMMHolder)
+	var given, got, direction uint64
+	if sells {
+		given, direction = min(t.held(WSOL, who), 1e9+uint64(w.rng.IntN(50e9))), 2
+		got = product(pc, given, coin+given)
+		t.move(WSOL, who, AMMHolder, given)
+		t.move(USDC, AMMHolder, who, got)
+	} else {
+		given, direction = min(t.held(USDC, who), 100e6+uint64(w.rng.IntN(5_000e6))), 1
+		got = product(coin, given, pc+given)
+		t.move(USDC, who, AMMHolder, given)
+		t.move(WSOL, AMMHolder, who, got)
+	}
+	accounts := []string{
+		TokenProgram, SOLPool, AMMHolder, Name("orders"), account(WSOL, AMMHolder), account(USDC, AMMHolder), Name("market"), Name("bids"), Name("asks"),
+		Name("events"), Name("coins"), Name("pcs"), Name("signer"), account(WSOL, who), account(USDC, who), who,
+	}
+	t.call(RaydiumAMMv4, accounts, append([]byte{9}, numbers(given, 0)...))
+	line := append([]byte{3}, numbers(given, 0, direction, given, coin, pc, got)...)
+	t.logs = append(t.logs, "Program "+RaydiumAMMv4+" invoke [1]", "Program log: ray_log: "+base64.StdEncoding.EncodeToString(line),
+		"Program "+RaydiumAMMv4+" success")
+	return t.end()
+}
+
+// product is a·b/c, of numbers whose product has more than 64 bits.
+func product(a, b, c uint64) uint64 {
+	var out, x, y, z market.Amount
+	x.SetUint64(a)
+	y.SetUint64(b)
+	z.SetUint64(c)
+	_, _ = out.MulDivOverflow(&x, &y, &z)
+	return out.Uint64()
+}
+
+// give moves a launched token from one to another.
+func (w *World) give() json.RawMessage {
+	from, to := person(w.rng.IntN(people)), person(w.rng.IntN(people))
+	t := w.begin(from)
+	token := w.state.curves[w.rng.IntN(len(w.state.curves))].token
+	if n := t.held(token, from); n > 0 && from != to {
+		t.move(token, from, to, 1+uint64(w.rng.Int64N(int64(n))))
+	}
+	return t.end()
+}
+
+// launch launches a token on a curve, which its creator buys first.
+func (w *World) launch() json.RawMessage {
+	who := person(w.rng.IntN(people))
+	w.state.made++
+	token := Name("token %d of fork %d", w.state.made, w.forks)
+	w.state.curves = append(w.state.curves, curve{
+		token: token, account: Name("curve of %s", token), creator: who, virtualSOL: 30e9, virtualToken: 1_073e12, realToken: 793_100_000e6,
+	})
+	c := &w.state.curves[len(w.state.curves)-1]
+	t := w.begin(who)
+	t.move(token, "", c.account, 1_000_000_000e6)
+	at := t.call(PumpFun, []string{token}, []byte("create"))
+	body := slices.Concat(text("Token %d", w.state.made), text("T%d", w.state.made), text("https://example.com/%d", w.state.made), keys(token, c.account, who, who),
+		numbers(0, c.virtualToken, c.virtualSOL, c.realToken, 1_000_000_000e6))
+	t.event(at, PumpFun, "CreateEvent", body)
+	w.buy(t, c, who, 1e9)
+	return t.end()
+}
+
+// buy buys from a curve, as much as is for sale at most.
+func (w *World) buy(t *builder, c *curve, who string, paid uint64) {
+	got := product(c.virtualToken, paid, c.virtualSOL+paid)
+	if got >= c.realToken {
+		got, c.complete = c.realToken, true
+	}
+	c.virtualSOL, c.virtualToken, c.realSOL, c.realToken = c.virtualSOL+paid, c.virtualToken-got, c.realSOL+paid, c.realToken-got
+	t.move(c.token, c.account, who, got)
+	at := t.call(PumpFun, []string{Name("global")}, []byte("buy"))
+	t.event(at, PumpFun, "TradeEvent", c.trade(who, true, paid, got))
+	if c.complete {
+		t.event(at, PumpFun, "CompleteEvent", slices.Concat(keys(who, c.token, c.account), numbers(0)))
+	}
+}
+
+func (c *curve) trade(who string, buys bool, sol, tokens uint64) []byte {
+	side := []byte{0}
+	if buys {
+		side[0] = 1
+	}
+	return slices.Concat(keys(c.token), numbers(sol, tokens), side, keys(who), numbers(0, c.virtualSOL, c.virtualToken, c.realSOL, c.realToken),
+		keys(Name("fees")), numbers(95, sol/100), keys(c.creator), numbers(30, sol/300))
+}
+
+// tradeCurve buys from a curve or sells to it.
+func (w *World) tradeCurve(c *curve) json.RawMessage {
+	who := person(w.rng.IntN(people))
+	t := w.begin(who)
+	if has := t.held(c.token, who); has > 0 && w.rng.IntN(3) == 0 {
+		given := 1 + uint64(w.rng.Int64N(int64(has)))
+		got := min(product(c.virtualSOL, given, c.virtualToken+given), c.realSOL)
+		c.virtualSOL, c.virtualToken, c.realSOL, c.realToken = c.virtualSOL-got, c.virtualToken+given, c.realSOL-got, c.realToken+given
+		t.move(c.token, who, c.account, given)
+		t.event(t.call(PumpFun, []string{Name("global")}, []byte("sell")), PumpFun, "TradeEvent", c.trade(who, false, got, given))
+	} else {
+		w.buy(t, c, who, 1e9+uint64(w.rng.IntN(20e9)))
+	}
+	return t.end()
+}
+
+// migrate moves a full curve's funds to a pool of PumpSwap.
+func (w *World) migrate(c *curve) json.RawMessage {
+	who := person(0)
+	t := w.begin(who)
+	p := pool{account: Name("pool of %s", c.token), base: c.token, quote: WSOL, virtual: int64(w.rng.IntN(3)-1) * 5e9}
+	w.state.pools = append(w.state.pools, p)
+	base := t.held(c.token, c.account)
+	t.move(c.token, c.account, p.account, base)
+	t.move(WSOL, "", p.account, c.realSOL)
+	at := t.call(PumpFun, []string{Name("global")}, []byte("migrate"))
+	body := slices.Concat(numbers(0), []byte{0, 0}, keys(c.account, c.token, WSOL), []byte{6, 9}, numbers(base, c.realSOL, base, c.realSOL, 100, 1000, 900), []byte{255},
+		keys(p.account))
+	swap := t.callFrom(at, PumpSwap, []string{p.account})
+	t.eventFrom(at, swap, PumpSwap, "CreatePoolEvent", body)
+	t.event(at, PumpFun, "CompletePumpAmmMigrationEvent", slices.Concat(keys(who, c.token), numbers(base, c.realSOL, 0), keys(c.account), numbers(0), keys(p.account)))
+	c.migrated = true
+	return t.end()
+}
+
+// tradePool trades a token in its pool of PumpSwap.
+func (w *World) tradePool(c *curve) json.RawMessage {
+	i := slices.IndexFunc(w.state.pools, func(p pool) bool { return p.base == c.token })
+	p, who := &w.state.pools[i], person(w.rng.IntN(people))
+	t := w.begin(who)
+	base, quote := t.held(p.base, p.account), t.held(p.quote, p.account)
+	effective := uint64(int64(quote) + p.virtual)
+	accounts := []string{p.account, who, Name("config"), p.base, p.quote}
+	virtual := append(numbers(uint64(p.virtual)), make([]byte, 8)...)
+	if p.virtual < 0 {
+		copy(virtual[8:], numbers(^uint64(0)))
+	}
+	end := slices.Concat(keys(p.account, who, account(p.base, who), account(p.quote, who), Name("fees"), Name("fee account"), Name("nobody")), numbers(0, 0))
+	if has := t.held(p.base, who); has > 0 && w.rng.IntN(2) == 0 {
+		given := 1 + uint64(w.rng.Int64N(int64(has)))
+		got := min(product(effective, given, base+given), quote/2)
+		t.move(p.base, who, p.account, given)
+		t.move(p.quote, p.account, who, got)
+		body := slices.Concat(numbers(0, given, 0, has, 0, base, quote, got, 0, 0, 0, 0, got, got), end, numbers(0, 0, 0, 0), virtual)
+		t.event(t.call(PumpSwap, accounts, []byte("sell")), PumpSwap, "SellEvent", body)
+		return t.end()
+	}
+	given := min(t.held(p.quote, who), 1e8+uint64(w.rng.IntN(5e9)))
+	got := product(base, given, effective+given)
+	t.move(p.quote, who, p.account, given)
+	t.move(p.base, p.account, who, got)
+	body := slices.Concat(numbers(0, got, 0, 0, 0, base, quote, given, 0, 0, 0, 0, given, given), end, []byte{0}, numbers(0, 0, 0, 0, 0), text("buy"),
+		numbers(0, 0, 0, 0), virtual)
+	t.event(t.call(PumpSwap, accounts, []byte("buy")), PumpSwap, "BuyEvent", body)
+	return t.end()
+}
+
+// Borsh's forms.
+func numbers(list ...uint64) (out []byte) {
+	for _, n := range list {
+		out = binary.LittleEndian.AppendUint64(out, n)
+	}
+	return out
+}
+
+func text(format string, args ...any) []byte {
+	s := fmt.Appendf(nil, format, args...)
+	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(s))), s...)
+}
+
+func keys(list ...string) (out []byte) {
+	for _, k := range list {
+		var key [32]byte
+		market.DecodeBase58(key[:], k)
+		out = append(out, key[:]...)
+	}
+	return out
+}
+
+// account is an owner's token account.
+func account(token, owner string) string { return Name("account of %s of %s", token, owner) }
+
+// builder makes a transaction.
+type builder struct {
+	w        *World
+	list     []string
+	outer    []call
+	inner    map[int][]call
+	logs     []string
+	moved    map[holding]uint64 // what the holdings that it moves had before
+	decimals map[string]int
+	failed   bool
+}
+
+func (w *World) begin(payer string) *builder {
+	return &builder{w: w, list: []string{payer}, inner: map[int][]call{}, moved: map[holding]uint64{}, decimals: map[string]int{WSOL: 9}}
+}
+
+func (t *builder) place(key string) int {
+	if i := slices.Index(t.list, key); i >= 0 {
+		return i
+	}
+	t.list = append(t.list, key)
+	return len(t.list) - 1
+}
+
+func (t *builder) places(list []string) []int {
+	out := []int{}
+	for _, key := range list {
+		out = append(out, t.place(key))
+	}
+	return out
+}
+
+// call calls a program, callFrom from within an instruction of the message. Both give the place among the instructions or the calls.
+func (t *builder) call(program string, accounts []string, data []byte) int {
+	height := 1
+	t.outer = append(t.outer, call{Program: t.place(program), Accounts: t.places(accounts), Data: market.EncodeBase58(data), Height: &height})
+	return len(t.outer) - 1
+}
+
+func (t *builder) callFrom(at int, program string, accounts []string) int {
+	height := 2
+	t.inner[at] = append(t.inner[at], call{Program: t.place(program), Accounts: t.places(accounts), Data: market.EncodeBase58([]byte("called")), Height: &height})
+	return len(t.inner[at]) - 1
+}
+
+// event is a program's call of itself by which it tells one: from an instruction of the message, or (eventFrom) from what that called.
+func (t *builder) event(at int, program, name string, body []byte) {
+	t.tell(at, 2, program, name, body)
+}
+
+func (t *builder) eventFrom(at, _ int, program, name string, body []byte) {
+	t.tell(at, 3, program, name, body)
+}
+
+func (t *builder) tell(at, height int, program, name string, body []byte) {
+	disc := sha256.Sum256([]byte("event:" + name))
+	data := slices.Concat([]byte{0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d}, disc[:8], body)
+	t.inner[at] = append(t.inner[at], call{Program: t.place(program), Accounts: t.places([]string{Name("authority")}), Data: market.EncodeBase58(data), Height: &height})
+}
+
+func (t *builder) held(token, owner string) uint64 { return t.w.state.held[holding{token, owner}] }
+
+// move moves tokens; from nobody they are made.
+func (t *builder) move(token, from, to string, n uint64) {
+	for _, owner := range []string{from, to} {
+		if owner == "" {
+			continue
+		}
+		h := holding{token, owner}
+		if _, seen := t.moved[h]; !seen {
+			t.moved[h] = t.w.state.held[h]
+		}
+	}
+	if from != "" {
+		t.w.state.held[holding{token, from}] -= n
+	}
+	t.w.state.held[holding{token, to}] += n
+}
+
+// end is the transaction as a node tells it. A node tells balances of a transaction's token accounts in their order.
+func (t *builder) end() json.RawMessage {
+	t.w.state.made++
+	type balance struct {
+		Account int            `json:"accountIndex"`
+		Mint    string         `json:"mint"`
+		Owner   string         `json:"owner"`
+		Amount  map[string]any `json:"uiTokenAmount"`
+	}
+	pre, post := []balance{}, []balance{}
+	for _, h := range slices.SortedFunc(maps.Keys(t.moved), func(a, b holding) int { return cmp.Or(cmp.Compare(a.token, b.token), cmp.Compare(a.owner, b.owner)) }) {
+		decimals, ok := t.decimals[h.token]
+		if !ok {
+			decimals = 6
+		}
+		at := t.place(account(h.token, h.owner))
+		tell := func(n uint64) balance {
+			return balance{at, h.token, h.owner, map[string]any{"amount": fmt.Sprint(n), "decimals": decimals}}
+		}
+		if t.moved[h] > 0 {
+			pre = append(pre, tell(t.moved[h]))
+		}
+		if now := t.w.state.held[h]; now > 0 || t.moved[h] == 0 {
+			post = append(post, tell(now))
+		}
+	}
+	byAccount := func(a, b balance) int { return cmp.Compare(a.Account, b.Account) }
+	slices.SortFunc(pre, byAccount)
+	slices.SortFunc(post, byAccount)
+	inner := []any{}
+	for _, at := range slices.Sorted(maps.Keys(t.inner)) {
+		inner = append(inner, map[string]any{"index": at, "instructions": t.inner[at]})
+	}
+	var failure any
+	if t.failed {
+		failure = map[string]any{"InstructionError": []any{0, "Custom"}}
+	}
+	signature := sha256.Sum256(fmt.Appendf(nil, "transaction %d of fork %d", t.w.state.made, t.w.forks))
+	raw, err := json.Marshal(map[string]any{
+		"meta": map[string]any{
+			"err": failure, "fee": 5000, "innerInstructions": inner, "logMessages": t.logs, "preTokenBalances": pre, "postTokenBalances": post,
+			"loadedAddresses": map[string]any{"writable": []string{}, "readonly": []string{}},
+		},
+		"transaction": signed{
+			Message:    message{Keys: t.list, Instructions: t.outer},
+			Signatures: []string{market.EncodeBase58(append(signature[:], signature[:]...))},
+		},
+		"version": 0,
+	})
+	if err != nil {
+		panic(err) // it has nothing that JSON can't have
+	}
+	return raw
+}

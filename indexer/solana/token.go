@@ -1,0 +1,126 @@
+package solana
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Extensions of Token-2022 that give somebody power over other people's tokens (spl-token-2022, ExtensionType).
+const (
+	TransferFee         uint16 = 1
+	DefaultAccountState uint16 = 6
+	NonTransferable     uint16 = 9
+	PermanentDelegate   uint16 = 12
+	TransferHook        uint16 = 14
+	Pausable            uint16 = 26
+)
+
+// Token is what a node tells of a token now.
+type Token struct {
+	// Slot is that of the block after which the node was asked.
+	Slot uint64
+	// Exists is false where there is no token at the address.
+	Exists   bool
+	Supply   uint64
+	Metadata market.Address
+	// MintAuthority may make more of it, FreezeAuthority freeze accounts of it; none where nobody may.
+	MintAuthority, FreezeAuthority market.Address
+	// Extensions are those of Token-2022, by their types: their contents as they are stored.
+	Extensions map[uint16][]byte
+	// Mutable says whether what Metaplex's account says of it may be changed; HasMetadata is false without one.
+	Mutable, HasMetadata bool
+	// CreatorHas is what an account has of it; KnowsCreator is false where it isn't known.
+	CreatorHas   uint64
+	KnowsCreator bool
+}
+
+// Token asks a node for a token, and for what an account, which may be none, has of it.
+func (s *Source) Token(ctx context.Context, token, creator market.Address) (out Token, err error) {
+	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
+		out = Token{Metadata: metadataOf(token)}
+		told, slot, err := e.accountsOn(ctx, []market.Address{token, out.Metadata})
+		if err != nil {
+			return err
+		}
+		m, ok := mintOf(&told[0])
+		if out.Slot, out.Exists = slot, ok; !ok {
+			return nil
+		}
+		out.Supply, out.MintAuthority, out.FreezeAuthority, out.Extensions = m.supply, m.mintAuthority, m.freezeAuthority, m.extensions
+		out.Mutable, out.HasMetadata = isMutable(&told[1])
+		if creator.IsNone() {
+			return nil
+		}
+		out.CreatorHas, err = e.balanceOn(ctx, token, creator)
+		out.KnowsCreator = err == nil
+		if errors.Is(err, rpc.ErrGarbage) || lacks(err) {
+			return nil
+		}
+		return err
+	})
+	return out, err
+}
+
+// isMutable reads whether Metaplex's account of a token may be changed: it stands after the texts, a fee of 16 bits, the makers and whether it was sold.
+func isMutable(a *account) (mutable, told bool) {
+	const afterKeys, makerLen = 1 + 2*32, 32 + 1 + 1
+	if a.owner != metadataProgram || len(a.data) < afterKeys {
+		return false, false
+	}
+	rest := a.data[afterKeys:]
+	for range 3 { // name, symbol and URI
+		if len(rest) < 4 {
+			return false, false
+		}
+		n := uint64(binary.LittleEndian.Uint32(rest))
+		if rest = rest[4:]; n > uint64(len(rest)) {
+			return false, false
+		}
+		rest = rest[n:]
+	}
+	if len(rest) < 3 {
+		return false, false
+	}
+	hasMakers := rest[2] == 1
+	rest = rest[3:]
+	if hasMakers {
+		if len(rest) < 4 {
+			return false, false
+		}
+		n := uint64(binary.LittleEndian.Uint32(rest)) * makerLen
+		if rest = rest[4:]; n > uint64(len(rest)) {
+			return false, false
+		}
+		rest = rest[n:]
+	}
+	if len(rest) < 2 {
+		return false, false
+	}
+	return rest[1] == 1, true
+}
+
+// balanceOn is the sum of an owner's accounts of a token.
+func (e *endpoint) balanceOn(ctx context.Context, token, owner market.Address) (sum uint64, err error) {
+	var told struct {
+		Value []struct {
+			Account *wireAccount `json:"account"`
+		} `json:"value"`
+	}
+	params := []any{owner.String(), map[string]any{"mint": token.String()}, map[string]any{"encoding": "base64", "commitment": commitment}}
+	if err := e.Do(ctx, &rpc.Request{Method: "getTokenAccountsByOwner", Params: params, Take: take(&told)}); err != nil {
+		return 0, err
+	}
+	const amountAt = 64
+	for _, v := range told.Value {
+		a, err := v.Account.account()
+		if err != nil || len(a.data) < amountAt+8 {
+			return 0, errors.Join(err, rpc.ErrGarbage)
+		}
+		sum += binary.LittleEndian.Uint64(a.data[amountAt:])
+	}
+	return sum, nil
+}

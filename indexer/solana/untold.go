@@ -1,0 +1,90 @@
+package solana
+
+import (
+	"context"
+	"errors"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// What follows the loop asks of chains of other families. Solana's blocks tell it by themselves, or its nodes don't tell it.
+
+// errUntold says that no node of Solana can be asked for something.
+var errUntold = errors.New("nodes of Solana don't tell it")
+
+// CurveFacts aren't needed: an announcement tells what its curve takes.
+func (s *Source) CurveFacts(context.Context, chain.Ref, []market.CurveKey) ([]market.CurveFact, []bool, error) {
+	return nil, nil, nil
+}
+
+// PoolFacts aren't needed: each trade tells what its pool is.
+func (s *Source) PoolFacts(context.Context, chain.Ref, []chainconfig.Exchange, []market.Address, func(market.PoolFact) bool) ([]market.PoolFact, []bool, error) {
+	return nil, nil, nil
+}
+
+// Supplies tell nothing: nodes answer for now, not for a block.
+func (s *Source) Supplies(context.Context, chain.Ref, []market.Address, func(market.Fact) bool) ([]market.SupplyFact, error) {
+	return nil, nil
+}
+
+// Balances tell nothing, for the same reason.
+func (s *Source) Balances(context.Context, chain.Ref, []market.BalanceKey, func(market.Fact) bool) ([]market.BalanceFact, error) {
+	return nil, nil
+}
+
+// PoolStates aren't needed: each trade tells its pool's reserves.
+func (s *Source) PoolStates(context.Context, chain.Ref, []market.PoolCreated) (states []chain.PoolState, gone bool, err error) {
+	return nil, false, nil
+}
+
+// NewestPoolStates aren't needed either.
+func (s *Source) NewestPoolStates(context.Context, []market.PoolCreated) ([]chain.StatesAfter, error) {
+	return nil, nil
+}
+
+// PoolsOf names none: pools come up as they are traded.
+func (s *Source) PoolsOf(context.Context, chain.Ref, []chainconfig.Exchange, [][2]market.Address) (pools []market.Address, gone bool, err error) {
+	return nil, false, nil
+}
+
+// UsualPools are none.
+func (s *Source) UsualPools([]chainconfig.Exchange, [][2]market.Address) []market.PoolCreated {
+	return nil
+}
+
+// KeysOfPools are of Uniswap V4 alone.
+func (s *Source) KeysOfPools(context.Context, []chainconfig.Exchange, []market.Address) ([]market.PoolCreated, error) {
+	return nil, nil
+}
+
+// CreationsOfPools are of Uniswap V4 alone.
+func (s *Source) CreationsOfPools(context.Context, []chainconfig.Exchange, []market.Address, uint64) (created []market.PoolCreated, from uint64, err error) {
+	return nil, 0, nil
+}
+
+// TransfersOf can't be asked: no node finds the blocks that move a token.
+func (s *Source) TransfersOf(context.Context, market.Address, uint64, uint64) ([]market.Block, uint64, error) {
+	return nil, 0, errUntold
+}
+
+// CreatedAt can't be asked.
+func (s *Source) CreatedAt(context.Context, market.Address, uint64) (uint64, error) {
+	return 0, errUntold
+}
+
+// PastBlock can't be asked yet, nor can what wallets did in the past.
+func (s *Source) PastBlock(context.Context, uint64) (market.Block, error) {
+	return market.Block{}, errUntold
+}
+
+// TransfersOfWallets can't be asked yet.
+func (s *Source) TransfersOfWallets(context.Context, []market.Address, uint64, uint64) (found []chain.WalletTransfer, upTo uint64, err error) {
+	return nil, 0, errUntold
+}
+
+// LastPrice can't be asked yet.
+func (s *Source) LastPrice(context.Context, *market.Pool, uint64, uint64) (block uint64, ok bool, from uint64, err error) {
+	return 0, false, 0, errUntold
+}

@@ -1,0 +1,288 @@
+// Package solana checks the tokens of Solana: who may make more, freeze or take tokens, what their extensions do, holders, and liquidity. It simulates no
+// trade: whether a token can be sold stays unknown.
+package solana
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/solana"
+	check "github.com/boardwalkhq/boardwalk/indexer/trust"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/trust"
+)
+
+// Version changes with what the checks find.
+const Version = "1"
+
+const checkerID = "boardwalk-solana"
+
+// Node is what the checks need of a chain's nodes.
+type Node interface {
+	// Token tells a token as it is now, and what an account, which may be none, has of it.
+	Token(ctx context.Context, token, creator market.Address) (solana.Token, error)
+}
+
+var _ Node = (*solana.Source)(nil)
+
+// Looker looks at the tokens of a chain of Solana's family.
+type Looker struct {
+	chain   string
+	node    Node
+	now     func() time.Time
+	lockers []market.Address
+	// holders are accounts that hold what all pools or curves of a program have, and those that venues and exchanges declare.
+	holders map[market.Address]bool
+}
+
+// New asks nobody anything.
+func New(cfg *chainconfig.Chain, node Node, now func() time.Time) *Looker {
+	l := &Looker{
+		chain: cfg.ID, node: node, now: now, lockers: cfg.Trust.Lockers,
+		holders: map[market.Address]bool{market.RaydiumAMMv4Holder: true, market.LaunchLabHolder: true},
+	}
+	for _, v := range cfg.Venues {
+		for _, a := range v.Contracts {
+			l.holders[a] = true
+		}
+	}
+	return l
+}
+
+// Look checks a token. whole is false if a node might tell more on another try. The only error is check.ErrNoCode.
+func (l *Looker) Look(ctx context.Context, known *check.Known) (r *trust.Report, whole bool, err error) {
+	k := &look{l: l, known: known}
+	var creator market.Address
+	if known.Launch != nil {
+		creator = known.Launch.Creator
+	}
+	told, err := l.node.Token(ctx, known.Token.Mint, creator)
+	if err == nil && !told.Exists {
+		return nil, false, check.ErrNoCode
+	}
+	k.told, k.failed = told, err != nil
+	k.index = check.Indexed{
+		Known: known, Market: known.MainPool(func(p *market.Pool) bool { return p.Base == known.Token.Mint }), Now: known.Block.Time,
+	}
+	return k.report(), !k.failed, nil
+}
+
+// look is one check under way.
+type look struct {
+	l      *Looker
+	known  *check.Known
+	index  check.Indexed
+	told   solana.Token
+	failed bool // no node told anything
+}
+
+// checks are how each rule's check is made, and where its figure is from.
+var checks = map[string]struct {
+	make   func(*look, trust.Rule) trust.Check
+	source string
+}{
+	trust.HoneypotSell:    {(*look).honeypot, check.FromSimulation},
+	trust.TransferTax:     {(*look).transferTax, check.FromAccounts},
+	trust.FreezeAuthority: {(*look).freeze, check.FromAccounts},
+	trust.MintAuthority:   {(*look).mint, check.FromAccounts},
+	trust.Extensions:      {(*look).extensions, check.FromAccounts},
+	trust.MetadataMutable: {(*look).mutable, check.FromAccounts},
+	trust.SupplyChange:    {(*look).supplyChange, check.FromAccounts},
+	trust.LPBurnedLocked:  {(*look).lpBurned, check.FromAccounts},
+	trust.LiquidityDepth:  {func(k *look, r trust.Rule) trust.Check { return k.index.Depth(r) }, check.FromReserves},
+	trust.Top10Share:      {(*look).top10, check.FromAccounts},
+	trust.BundleShare:     {func(k *look, r trust.Rule) trust.Check { return k.index.Bundle(r, k.supply()) }, check.FromSwaps},
+	trust.CreatorHolding:  {(*look).creatorHolding, check.FromAccounts},
+	trust.CreatorHistory:  {func(k *look, r trust.Rule) trust.Check { return k.index.CreatorHistory(r) }, check.FromLaunches},
+	trust.PairAge:         {func(k *look, r trust.Rule) trust.Check { return k.index.PairAge(r) }, check.FromSwaps},
+}
+
+func (k *look) report() *trust.Report {
+	b := k.known.Block
+	r := &trust.Report{
+		Chain: k.l.chain, Mint: k.known.Token.Mint.String(), Block: trust.Block{Number: b.Number, Hash: b.Hash.String()}, At: time.Unix(b.Time, 0).UTC(),
+		CheckedAt: k.l.now().UTC().Truncate(time.Second), Checker: trust.Checker{ID: checkerID, Version: Version},
+	}
+	if k.index.Market != nil {
+		r.Pair = k.index.Market.ID.String()
+	}
+	for _, rule := range trust.SolanaRules {
+		how := checks[rule.ID]
+		c := how.make(k, rule)
+		if c.Source == "" {
+			c.Source = how.source
+		}
+		r.Checks = append(r.Checks, c)
+	}
+	return r
+}
+
+// account is evidence that a node told of an account.
+func (k *look) account(key market.Address, format string, args ...any) trust.Evidence {
+	return trust.Evidence{Kind: "account", Ref: key.String(), Block: k.told.Slot, Detail: fmt.Sprintf(format, args...)}
+}
+
+func with(c trust.Check, evidence ...trust.Evidence) trust.Check {
+	c.Evidence = append(c.Evidence, evidence...)
+	return c
+}
+
+func (k *look) token() market.Address { return k.known.Token.Mint }
+
+func (k *look) supply() market.Amount {
+	if !k.failed {
+		return *new(market.Amount).SetUint64(k.told.Supply)
+	}
+	return k.known.Token.Supply
+}
+
+// honeypot isn't simulated. On a curve of a program anybody sells to it, unless the token itself forbids it, which its extensions show.
+func (k *look) honeypot(rule trust.Rule) trust.Check { return rule.Unknown(trust.RPCCapability) }
+
+// transferTax is what Token-2022 withholds of a transfer: the higher of its two rates, of which one holds until some epoch.
+func (k *look) transferTax(rule trust.Rule) trust.Check {
+	if k.failed {
+		return rule.Unknown(trust.CallFailed)
+	}
+	const olderAt, newerAt, rateAt = 72, 90, 16
+	fee, ok := k.told.Extensions[solana.TransferFee]
+	switch {
+	case !ok:
+		return with(rule.Measure(0), k.account(k.token(), "it has no fee on transfers"))
+	case len(fee) < newerAt+rateAt+2:
+		return rule.Unknown(trust.CallFailed)
+	}
+	older, newer := binary.LittleEndian.Uint16(fee[olderAt+rateAt:]), binary.LittleEndian.Uint16(fee[newerAt+rateAt:])
+	return with(rule.Measure(float64(max(older, newer))/100),
+		k.account(k.token(), "its transfer fee is %d, and from some epoch on %d, hundredths of a percent", older, newer))
+}
+
+// authority warns where somebody may do something: who could do it has not done it yet.
+func (k *look) authority(rule trust.Rule, who market.Address, may string) trust.Check {
+	switch {
+	case k.failed:
+		return rule.Unknown(trust.CallFailed)
+	case who.IsNone():
+		return with(rule.Pass(false), k.account(k.token(), "nobody may %s", may))
+	default:
+		return with(rule.Judge(trust.Warn, rule.Severity, true), k.account(k.token(), "%s may %s", who, may))
+	}
+}
+
+func (k *look) freeze(rule trust.Rule) trust.Check {
+	return k.authority(rule, k.told.FreezeAuthority, "freeze accounts")
+}
+
+func (k *look) mint(rule trust.Rule) trust.Check {
+	return k.authority(rule, k.told.MintAuthority, "make more of it")
+}
+
+// extensions fail where the token takes power from whoever holds it, and warn where somebody may yet do so.
+func (k *look) extensions(rule trust.Rule) trust.Check {
+	if k.failed {
+		return rule.Unknown(trust.CallFailed)
+	}
+	const frozen = 2
+	var bad, may []string
+	if _, ok := k.told.Extensions[solana.NonTransferable]; ok {
+		bad = append(bad, "nobody can transfer it")
+	}
+	if state := k.told.Extensions[solana.DefaultAccountState]; len(state) > 0 && state[0] == frozen {
+		bad = append(bad, "new accounts of it are frozen")
+	}
+	if who := keyAt(k.told.Extensions[solana.PermanentDelegate], 0); !who.IsNone() {
+		bad = append(bad, who.String()+" may take anybody's tokens")
+	}
+	if hook := keyAt(k.told.Extensions[solana.TransferHook], 32); !hook.IsNone() {
+		may = append(may, "program "+hook.String()+" decides about each transfer")
+	}
+	if who := keyAt(k.told.Extensions[solana.Pausable], 0); !who.IsNone() {
+		may = append(may, who.String()+" may pause all transfers")
+	}
+	c := rule.Pass(nil)
+	switch {
+	case len(bad) > 0:
+		c = rule.Judge(trust.Fail, trust.Critical, nil)
+	case len(may) > 0:
+		c = rule.Judge(trust.Warn, trust.High, nil)
+	}
+	detail := strings.Join(append(bad, may...), "; ")
+	if detail == "" {
+		detail = "none of its extensions gives anybody power over others' tokens"
+	}
+	return with(c, k.account(k.token(), "%s", detail))
+}
+
+// keyAt is the key at a place in an extension; none where it is all zeros, or not there.
+func keyAt(b []byte, at int) market.Address {
+	if len(b) < at+32 || [32]byte(b[at:at+32]) == [32]byte{} {
+		return market.Address{}
+	}
+	return market.SolanaAddress([32]byte(b[at : at+32]))
+}
+
+func (k *look) mutable(rule trust.Rule) trust.Check {
+	switch {
+	case k.failed:
+		return rule.Unknown(trust.CallFailed)
+	case !k.told.HasMetadata:
+		return rule.Unknown(trust.NotIndexed)
+	case k.told.Mutable:
+		return with(rule.Judge(trust.Warn, rule.Severity, true), k.account(k.told.Metadata, "whoever may change it can give it another name and picture"))
+	default:
+		return with(rule.Pass(false), k.account(k.told.Metadata, "nobody can change its name and picture"))
+	}
+}
+
+// supplyChange holds the supply against the oldest one that is known. Less is no harm.
+func (k *look) supplyChange(rule trust.Rule) trust.Check {
+	first := k.known.First
+	switch {
+	case first == nil || !first.HasSupply || first.Supply.IsZero():
+		return rule.Unknown(trust.NotIndexed)
+	case k.failed:
+		return rule.Unknown(trust.CallFailed)
+	}
+	c := rule.Measure(math.Round((float64(k.told.Supply)/first.Supply.Float64()-1)*1e6) / 1e4)
+	return with(c, k.index.Evidence(k.token().String(), "the oldest known supply is "+first.Supply.Dec()), k.account(k.token(), "its supply is %d", k.told.Supply))
+}
+
+// lpBurned passes on a curve. Whose the shares of a pool are isn't looked at.
+func (k *look) lpBurned(rule trust.Rule) trust.Check {
+	switch launch := k.known.Launch; {
+	case launch != nil && launch.OnCurve():
+		c := with(rule.Pass(nil), k.index.Evidence(launch.Venue, "on the venue's curve, whose liquidity nobody can take out"))
+		c.Source = check.FromCurve
+		return c
+	case k.index.Market == nil:
+		return rule.Unknown(trust.NoPool)
+	default:
+		return rule.Unknown(trust.PositionOwnerUnknown)
+	}
+}
+
+func (k *look) top10(rule trust.Rule) trust.Check {
+	return k.index.Top10(rule, k.supply(), func(a market.Address) bool {
+		pool := slices.ContainsFunc(k.known.Pools, func(p market.Pool) bool { return p.ID == a })
+		curve := k.known.Launch != nil && k.known.Launch.Curve == a
+		return pool || curve || k.l.holders[a] || slices.Contains(k.l.lockers, a)
+	})
+}
+
+func (k *look) creatorHolding(rule trust.Rule) trust.Check {
+	supply := k.supply()
+	switch {
+	case k.known.Launch == nil || k.known.Launch.Creator.IsNone() || supply.IsZero():
+		return rule.Unknown(trust.NotIndexed)
+	case k.failed || !k.told.KnowsCreator:
+		return rule.Unknown(trust.CallFailed)
+	}
+	has := new(market.Amount).SetUint64(k.told.CreatorHas)
+	return with(rule.Measure(check.Share(*has, supply)), k.account(k.known.Launch.Creator, "it has %d, of a supply of %s", k.told.CreatorHas, supply.Dec()))
+}
