@@ -173,11 +173,12 @@ func (k *kept) of(slot uint64, hash market.Hash) (out read, ok bool) {
 	return out, false
 }
 
-// block is the block that a slot has now, with its contents. One that was read before is only asked for its hash: another may stand there since.
+// block is the block that a slot has now, with its contents. Of one that was read before only the header is asked for: another may stand there since, and one
+// that a node lied about isn't kept.
 func (s *Source) block(ctx context.Context, slot uint64) (read, error) {
 	if r, ok := s.kept.of(slot, market.Hash{}); ok {
 		now, err := s.fetch(ctx, slot, s.headerOn)
-		if err != nil || now.Hash == r.Hash {
+		if err != nil || now.Hash == r.Hash && now.Parent == r.Parent && now.ParentSlot == r.ParentSlot {
 			return r, err
 		}
 	}

@@ -1,0 +1,217 @@
+package indexer
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+func parameterOf[T any](params []json.RawMessage, i int) (v T) {
+	_ = json.Unmarshal(params[i], &v)
+	return v
+}
+
+// hides is a node's lie that it has no block of some slots: it calls them skipped.
+func hides(slots ...uint64) func(string, []json.RawMessage, any) (any, *solanatest.Refusal) {
+	return func(method string, params []json.RawMessage, result any) (any, *solanatest.Refusal) {
+		switch method {
+		case "getBlock":
+			if slices.Contains(slots, parameterOf[uint64](params, 0)) {
+				return nil, &solanatest.Refusal{Code: -32009, Message: "Slot was skipped, or missing in long-term storage"}
+			}
+		case "getBlocks":
+			return slices.DeleteFunc(slices.Clone(result.([]uint64)), func(s uint64) bool { return slices.Contains(slots, s) }), nil
+		}
+		return result, nil
+	}
+}
+
+// TestSolanaBlockThatANodeLacks: a node lacks blocks and calls their slots skipped. Where another has them nothing is lost; where none has, the index waits at the
+// gap, and goes on when one does.
+func TestSolanaBlockThatANodeLacks(t *testing.T) {
+	t.Parallel()
+	for name, behind := range map[string]int{"at the head": 5, "in the past": 150} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := solanatest.NewWorld(5)
+			w.Grow(200)
+			missing := w.Blocks[len(w.Blocks)-behind]
+			n, other := solanaNode(t, w), solanaNode(t, w)
+			n.Lie(hides(missing.Number, w.Blocks[len(w.Blocks)-behind-1].Number))
+			fresh, st, alone := storetest.Open(t, "sqlite"), storetest.Open(t, "sqlite"), storetest.Open(t, "sqlite")
+			end := startSolana(t, fresh, solanaConfig(other))
+			awaitSolana(t, fresh, w)
+			end()
+			end = startSolana(t, st, solanaConfig(n, other))
+			awaitSolana(t, st, w)
+			end()
+			wantSame(t, st, fresh, "solana")
+
+			end = startSolana(t, alone, solanaConfig(n))
+			time.Sleep(time.Second) // nothing tells that it waits for good
+			s, _, err := alone.Chain(t.Context(), "solana")
+			if err != nil || s.Last.Number >= missing.Number {
+				t.Errorf("the index went to block %d past a missing one, %d: %v", s.Last.Number, missing.Number, err)
+			}
+			n.Lie(nil)
+			awaitSolana(t, alone, w)
+			end()
+			wantSame(t, alone, fresh, "solana")
+		})
+	}
+}
+
+// TestSolanaForgedBlock: one of three nodes tells other contents of blocks. They end as two others have them.
+func TestSolanaForgedBlock(t *testing.T) {
+	t.Parallel()
+	w := solanatest.NewWorld(6)
+	w.Grow(120)
+	liar := solanaNode(t, w)
+	honest := []*solanatest.Node{solanaNode(t, w), solanaNode(t, w)}
+	var lies atomic.Int64
+	liar.Lie(func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+		block, ok := result.(map[string]any)
+		if txs, _ := block["transactions"].([]json.RawMessage); ok && method == "getBlock" && len(txs) > 0 {
+			forged := slices.Clone(txs)
+			for i := range forged {
+				forged[i] = json.RawMessage(strings.ReplaceAll(string(forged[i]), `"amount":"1`, `"amount":"9`))
+				if string(forged[i]) != string(txs[i]) {
+					lies.Add(1)
+				}
+			}
+			block["transactions"] = forged
+		}
+		return result, nil
+	})
+	st, fresh := storetest.Open(t, "sqlite"), storetest.Open(t, "sqlite")
+	end := startSolana(t, st, solanaConfig(liar, honest[0], honest[1]))
+	for range 40 {
+		w.Grow(3)
+		for _, n := range append(honest, liar) {
+			n.Serve(w.Blocks)
+		}
+		awaitSolana(t, st, w)
+	}
+	end()
+	if lies.Load() == 0 {
+		t.Fatal("the liar wasn't asked")
+	}
+	end = startSolana(t, fresh, solanaConfig(honest[0]))
+	awaitSolana(t, fresh, w)
+	end()
+	wantSolanaHolders(t, st, w)
+}
+
+// TestSolanaBadAnswers: answers that no honest node gives are errors. The index goes on when they end.
+func TestSolanaBadAnswers(t *testing.T) {
+	t.Parallel()
+	edit := func(change func(block map[string]any)) func(string, []json.RawMessage, any) (any, *solanatest.Refusal) {
+		return func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+			if block, ok := result.(map[string]any); ok && method == "getBlock" {
+				change(block)
+			}
+			return result, nil
+		}
+	}
+	refuse := func(code int, message string) func(string, []json.RawMessage, any) (any, *solanatest.Refusal) {
+		return func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+			if method == "getBlock" {
+				return nil, &solanatest.Refusal{Code: code, Message: message}
+			}
+			return result, nil
+		}
+	}
+	for name, lie := range map[string]func(string, []json.RawMessage, any) (any, *solanatest.Refusal){
+		"null": func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+			if method == "getBlock" {
+				return nil, nil
+			}
+			return result, nil
+		},
+		"not available":          refuse(-32004, "Block not available for slot"),
+		"skipped":                refuse(-32007, "Slot was skipped, or missing due to ledger jump to recent snapshot"),
+		"an unsupported version": refuse(-32015, "Transaction version (2) is not supported by the requesting client"),
+		"asked too often":        refuse(429, "Too many requests for a specific RPC call"),
+		"a parent that isn't":    edit(func(b map[string]any) { b["previousBlockhash"] = solanatest.Name("nobody") }),
+		"another hash":           edit(func(b map[string]any) { b["blockhash"] = "0" }),
+		"a parent above":         edit(func(b map[string]any) { b["parentSlot"] = uint64(1 << 40) }),
+		"a time to come":         edit(func(b map[string]any) { b["blockTime"] = time.Now().Add(time.Hour).Unix() }),
+		"half a transaction": edit(func(b map[string]any) {
+			if _, whole := b["transactions"]; whole {
+				b["transactions"] = []any{map[string]any{"meta": map[string]any{"err": nil}}}
+			}
+		}),
+		"a head far ahead": func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+			if method == "getSlot" {
+				return uint64(1 << 45), nil
+			}
+			return result, nil
+		},
+		"slots out of order": func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+			if list, ok := result.([]uint64); ok && method == "getBlocks" && len(list) > 1 {
+				return []uint64{list[len(list)-1], list[0]}, nil
+			}
+			return result, nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := solanatest.NewWorld(8)
+			w.Grow(80)
+			n := solanaNode(t, w)
+			st, fresh := storetest.Open(t, "sqlite"), storetest.Open(t, "sqlite")
+			end := startSolana(t, st, solanaConfig(n))
+			awaitSolana(t, st, w)
+			before := w.Blocks[len(w.Blocks)-1]
+			w.Grow(5)
+			n.Lie(lie)
+			n.Serve(w.Blocks)
+			time.Sleep(300 * time.Millisecond)
+			s, _, err := st.Chain(t.Context(), "solana")
+			if err != nil || s.Last.Number > w.Blocks[len(w.Blocks)-1].Number || s.State == "halted" {
+				t.Errorf("the index is at %+v after %d, in state %s: %v", s.Last, before.Number, s.State, err)
+			}
+			n.Lie(nil)
+			awaitSolana(t, st, w)
+			end()
+			end = startSolana(t, fresh, solanaConfig(n))
+			awaitSolana(t, fresh, w)
+			end()
+			wantSame(t, st, fresh, "solana")
+		})
+	}
+}
+
+// TestSolanaAnotherChain: a node of another chain is left alone, and one alone halts the chain.
+func TestSolanaAnotherChain(t *testing.T) {
+	t.Parallel()
+	w := solanatest.NewWorld(9)
+	n := solanaNode(t, w)
+	n.SetGenesis(solanatest.Name("another chain"))
+	o := Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now, Holder: t.Name()}
+	if err := Check(t.Context(), solanaConfig(n), o); !errors.Is(err, rpc.ErrWrongChain) || !strings.Contains(err.Error(), "genesisHash "+solanatest.Genesis) {
+		t.Errorf("a node of another chain: %v", err)
+	}
+	cfg := solanaConfig(n)
+	cfg.GenesisHash = ""
+	if err := Check(t.Context(), cfg, o); !errors.Is(err, rpc.ErrWrongChain) || !strings.Contains(err.Error(), "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d") {
+		t.Errorf("without a declared hash it isn't the mainnet's: %v", err)
+	}
+	ix, err := New(solanaConfig(n), storetest.Open(t, "sqlite"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ix.Run(t.Context()); !errors.Is(err, rpc.ErrWrongChain) {
+		t.Errorf("the index ended with %v", err)
+	}
+}
