@@ -167,7 +167,7 @@ func TestAnIndexerRefusesAnOlderDocument(t *testing.T) {
 	if err := os.WriteFile(file, append(document, '\n'), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for given, want := range map[string]string{"0123": "is an older copy", hash: "family Solana has no indexer yet", "": "family Solana has no indexer yet"} {
+	for given, want := range map[string]string{"0123": "is an older copy", hash: "no RPC endpoint", "": "no RPC endpoint"} {
 		c := cmd.New(serve.Build{})
 		c.SetArgs([]string{
 			"indexer", "--config", file, "--document-hash=" + given, "--operations=127.0.0.1:0", "--db=sqlite:" + filepath.Join(t.TempDir(), "x.db"),

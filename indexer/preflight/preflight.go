@@ -46,12 +46,15 @@ type Report struct {
 
 // Check asks a chain's nodes. That they don't answer is no error, but in the report.
 func Check(ctx context.Context, c *chainconfig.Chain, now func() time.Time) (*Report, error) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	if c.Family == chainconfig.Solana {
+		return checkSolana(ctx, c, now)
+	}
 	source, err := evm.NewSource(c, evm.Options{Log: slog.New(slog.DiscardHandler), Now: now})
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, longest)
-	defer cancel()
 	w := &writer{chain: c, now: now()}
 	for _, n := range source.Capabilities(ctx, c.Native.Wrapped) {
 		w.addNode(n)

@@ -185,12 +185,7 @@ func (w *writer) checked() string {
 			clients = append(clients, name)
 		}
 	}
-	good := 0
-	for _, d := range w.declared {
-		if d.Wrong == "" && d.Unknown == "" {
-			good++
-		}
-	}
+	good := countGood(w.declared)
 	by := ""
 	if len(clients) > 0 {
 		by = " (" + strings.Join(clients, ", ") + ")"
@@ -198,6 +193,16 @@ func (w *writer) checked() string {
 	age := max(0, w.now.Sub(time.Unix(newest.Time, 0)).Round(time.Second))
 	return fmt.Sprintf("chain id %d is served by %d of %d endpoints%s, whose block %d is %s old; %d of %d declared addresses are as declared",
 		w.chain.EVMChainID, len(w.nodes), w.asked, by, newest.Number, age, good, len(w.declared))
+}
+
+// countGood is how many declared addresses are as declared.
+func countGood(declared []chain.Declared) (good int) {
+	for _, d := range declared {
+		if d.Wrong == "" && d.Unknown == "" {
+			good++
+		}
+	}
+	return good
 }
 
 // which says which endpoints can do something.

@@ -60,6 +60,8 @@ type read struct {
 	decode.Block
 
 	by *endpoint
+	// bytes is how long the endpoint's answer was.
+	bytes int
 }
 
 // blockOn reads the block of a slot from an endpoint. The error says that it lacks it where it does.
@@ -95,7 +97,7 @@ func (s *Source) ask(ctx context.Context, e *endpoint, slot uint64, details stri
 	if latest := e.Now().Add(aheadOfClock).Unix(); b.Time > latest {
 		return out, fmt.Errorf("%w: block %d has a time %d s ahead of this machine's clock", rpc.ErrGarbage, slot, b.Time-e.Now().Unix())
 	}
-	return read{Block: b, by: e}, nil
+	return read{Block: b, by: e, bytes: len(got.Raw)}, nil
 }
 
 // resultOf is the result in an answer, without a copy of it: blocks have many megabytes.

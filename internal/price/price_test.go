@@ -502,15 +502,42 @@ func TestBondingCurve(t *testing.T) {
 		curve BondingCurve
 		want  Quote
 	}{
-		"with its own reserves":       {BondingCurve{Virtual: &Reserves{1000, 50}, Raised: 20}, Quote{0.05, 50 * (1 - math.Sqrt(0.98)), 40}},
-		"that has raised next to nil": {BondingCurve{Virtual: &Reserves{1000, 50}, Raised: 0.1}, Quote{0.05, 0.1, 0.2}},
+		"with its own reserves":       {BondingCurve{Virtual: &Reserves{Base: 1000, Quote: 50}, Raised: 20}, Quote{0.05, 50 * (1 - math.Sqrt(0.98)), 40}},
+		"that has raised next to nil": {BondingCurve{Virtual: &Reserves{Base: 1000, Quote: 50}, Raised: 0.1}, Quote{0.05, 0.1, 0.2}},
 		"that tells its price":        {BondingCurve{Told: 3, Raised: 20}, Quote{3, 20 * (1 - math.Sqrt(0.98)), 40}},
-		"that is over":                {BondingCurve{Virtual: &Reserves{1000, 50}, Raised: 20, IsOver: true}, Quote{0.05, 0, 0}},
+		"that is over":                {BondingCurve{Virtual: &Reserves{Base: 1000, Quote: 50}, Raised: 20, IsOver: true}, Quote{0.05, 0, 0}},
 	} {
 		got := c.curve.Quote()
 		for figure, pair := range map[string][2]float64{"price": {got.Price, c.want.Price}, "depth": {got.Depth, c.want.Depth}, "locked": {got.Locked, c.want.Locked}} {
 			if math.Abs(pair[0]-pair[1]) > 1e-12*max(pair[1], 1) {
 				t.Errorf("a curve %s has the %s %v, want %v", name, figure, pair[0], pair[1])
+			}
+		}
+	}
+}
+
+// TestVirtualReserves: what is virtual moves the price, and is nothing that anybody could take out. The first row is a recorded sale in a pool of PumpSwap
+// (TKsTp2znT79Y…), whose price is that of its whole reserves.
+func TestVirtualReserves(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reserves Reserves
+		want     Quote
+	}{
+		"recorded": {
+			Reserves{Base: 183503759.061426, Quote: 78.597876262, VirtualQuote: 17.584505289},
+			Quote{96.182381551 / 183503759.061426, 96.182381551 * (1 - math.Sqrt(0.98)), 2 * 78.597876262},
+		},
+		"more virtual than real": {Reserves{Base: 100, Quote: 1, VirtualQuote: 999}, Quote{10, 1, 2}},
+		"less than real":         {Reserves{Base: 100, Quote: 100, VirtualQuote: -50}, Quote{0.5, 50 * (1 - math.Sqrt(0.98)), 150}},
+		"nothing is left":        {Reserves{Base: 100, Quote: 50, VirtualQuote: -50}, Quote{}},
+		"of the base":            {Reserves{Base: 100, Quote: 50, VirtualBase: 100}, Quote{0.25, 50 * (1 - math.Sqrt(0.98)), 75}},
+		"an empty pool":          {Reserves{Base: 100, VirtualQuote: 50}, Quote{}},
+	} {
+		got := ConstantProduct{c.reserves}.Quote()
+		for figure, pair := range map[string][2]float64{"price": {got.Price, c.want.Price}, "depth": {got.Depth, c.want.Depth}, "locked": {got.Locked, c.want.Locked}} {
+			if math.Abs(pair[0]-pair[1]) > 1e-12*max(pair[1], 1) {
+				t.Errorf("%s: the %s is %v, want %v", name, figure, pair[0], pair[1])
 			}
 		}
 	}

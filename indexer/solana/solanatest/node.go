@@ -172,6 +172,13 @@ func (n *Node) result(method string, params []json.RawMessage) (any, *Refusal) {
 		return out, nil
 	case "getBlock":
 		return n.block(params)
+	case "getFirstAvailableBlock":
+		if len(n.blocks) == 0 {
+			return 0, nil
+		}
+		return n.blocks[0].Number, nil
+	case "getVersion":
+		return map[string]any{"solana-core": "a stand-in"}, nil
 	case "getMultipleAccounts":
 		return n.told(params), nil
 	case "getTransaction":

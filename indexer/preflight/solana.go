@@ -1,0 +1,93 @@
+package preflight
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/plain"
+)
+
+// checkSolana is Check for a chain of Solana's family.
+func checkSolana(ctx context.Context, c *chainconfig.Chain, now func() time.Time) (*Report, error) {
+	source, err := solana.NewSource(c, solana.Options{Log: slog.New(slog.DiscardHandler), Now: now})
+	if err != nil {
+		return nil, err
+	}
+	r, genesis := &Report{Chain: c.ID}, cmp.Or(c.GenesisHash, solana.MainnetGenesis)
+	find := func(s Severity, format string, args ...any) {
+		r.Findings = append(r.Findings, Finding{s, fmt.Sprintf(format, args...)})
+	}
+	all := source.Capabilities(ctx)
+	var nodes []solana.Capabilities
+	for _, n := range all {
+		switch {
+		case errors.Is(n.Err, rpc.ErrWrongChain):
+			find(Wrong, "%s: %s", n.Endpoint, said(n.Err.Error()))
+		case n.Err != nil:
+			find(Missing, "%s can't be asked: %s. Look whether its URL is right, and whether this machine reaches it", n.Endpoint, said(n.Err.Error()))
+		default:
+			nodes = append(nodes, n)
+		}
+	}
+	if len(nodes) == 0 {
+		r.Summary = [3]string{
+			fmt.Sprintf("the chain with genesis hash %s is served by none of %d endpoints; the declared addresses were not checked", genesis, len(all)),
+			"what the nodes can do isn't known", "no figure can be had",
+		}
+		if r.CountWrong() == 0 {
+			find(Wrong, "no endpoint answers: give the URL of a node of Solana")
+		}
+		return r, nil
+	}
+	declared, err := source.CheckDeclared(ctx, c)
+	if err != nil {
+		find(Missing, "the declared addresses can't be checked: %s", said(err.Error()))
+	}
+	r.Findings = append(r.Findings, FindAddresses(declared)...)
+	best, clients := nodes[0], []string{}
+	for _, n := range nodes {
+		if n.Head.Number > best.Head.Number {
+			best = n
+		}
+		if name := plain.Text(n.Client); name != "" && !slices.Contains(clients, name) {
+			clients = append(clients, name)
+		}
+		if age := now().Sub(time.Unix(n.Head.Time, 0)).Round(time.Second); age > oldHead {
+			find(Missing, "%s has a newest block that is %s old: wait until it is in sync, or use another node", n.Endpoint, age)
+		}
+		if n.Refused != nil {
+			find(Missing, "%s doesn't give its newest block with its transactions: %s. Use another node or plan", n.Endpoint, said(n.Refused.Error()))
+		}
+	}
+	by := ""
+	if len(clients) > 0 {
+		by = " (" + strings.Join(clients, ", ") + ")"
+	}
+	r.Summary = [3]string{
+		fmt.Sprintf("genesis hash %s is served by %d of %d endpoints%s, whose block %d is %s old; %d of %d declared addresses are as declared", genesis, len(nodes), len(all),
+			by, best.Head.Number, max(0, now().Sub(time.Unix(best.Head.Time, 0)).Round(time.Second)), countGood(declared), len(declared)),
+		fmt.Sprintf("blocks from slot %d on; the newest has %s in %.1f MB", best.Oldest, count(best.Transactions, "transaction"), float64(best.Bytes)/1e6),
+		solanaMeaning(c, &best),
+	}
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(rank[a.Severity], rank[b.Severity]) })
+	return r, nil
+}
+
+// solanaMeaning is the third line.
+func solanaMeaning(c *chainconfig.Chain, n *solana.Capabilities) string {
+	blocks := float64(24*time.Hour) / float64(c.BlockTime)
+	day := fmt.Sprintf("a day takes some %.0f requests and %.0f GB", 3*blocks, blocks*float64(n.Bytes)/1e9)
+	if c.Start.Block > 0 && n.Oldest > c.Start.Block {
+		return fmt.Sprintf("%s; it can't begin at slot %d, which the nodes don't have any more; trades aren't simulated", day, c.Start.Block)
+	}
+	return day + "; figures begin with the start, and trades aren't simulated"
+}

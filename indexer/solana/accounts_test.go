@@ -1,0 +1,153 @@
+package solana
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/recorded"
+)
+
+// recordedAccounts are the accounts of the mainnet that were recorded, by their keys.
+func recordedAccounts(t *testing.T) map[string]account {
+	t.Helper()
+	files, err := filepath.Glob(recorded.Path(t, "solana", "rpc", "getAccountInfo", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recorded accounts: %v", err)
+	}
+	out := map[string]account{}
+	for _, path := range files {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r struct {
+			Request struct {
+				Params []json.RawMessage `json:"params"`
+			} `json:"request"`
+			Response struct {
+				Result struct {
+					Value *wireAccount `json:"value"`
+				} `json:"result"`
+			} `json:"response"`
+		}
+		var key string
+		if err := json.Unmarshal(raw, &r); err != nil || len(r.Request.Params) == 0 || json.Unmarshal(r.Request.Params[0], &key) != nil {
+			t.Fatal(path, err)
+		}
+		if out[key], err = r.Response.Result.Value.account(); err != nil {
+			t.Fatal(path, err)
+		}
+	}
+	return out
+}
+
+// TestRecordedAccounts reads recorded tokens and Metaplex's accounts of tokens: PayPal's dollar has nearly every extension, pump.fun's tokens nobody's power.
+func TestRecordedAccounts(t *testing.T) {
+	all := recordedAccounts(t)
+	for key, want := range map[string]struct {
+		decimals     uint8
+		supply       uint64
+		mint, freeze string
+		extensions   []uint16
+		name, symbol string
+	}{
+		"2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo": {
+			6, 705894641526469, "8Jornc27vtAYPkwDzsZVgLQchAYyC8nD7aCNPCDV8Qk2", "2apBGMsS6ti9RyF5TwQTDswXBWskiJP2LD4cUEDqYJjk",
+			[]uint16{TransferFee, 3, 4, PermanentDelegate, TransferHook, 16, 18, extensionMetadata}, "PayPal USD", "PYUSD",
+		},
+		"znv3FZt2HFAvzYf5LxzVyryh3mBXWuTRRng25gEZAjh":  {6, 991622730520864, "", "", []uint16{TransferFee, 18, extensionMetadata}, "Infinite Money Glitch", "IMG"},
+		"7atgF8KQo4wJrD5ATGX7t1V2zVvykPJbFfNeVf1icFv1": {2, 99992304138149034, "", "", []uint16{TransferFee}, "", ""},
+		"7KUZ5CoUZfcxYbjLzXT6sgAqo3CZbHxMvzwKGcUtpump": {6, 999629608406800, "", "", nil, "", ""},
+		"J1toso1uCk3RLmjorhTtrVwY9HJ7X8V9yYac6Y7kGCPn": {9, 9022713135473054, "6iQKfEyhr3bZMotVkW6beNZz5CPAkiwvgV2CTje9pVSS", "", nil, "", ""},
+	} {
+		a := all[key]
+		m, ok := mintOf(&a)
+		name, symbol := described(&m, &account{})
+		if got := slices.Sorted(maps.Keys(m.extensions)); !ok || m.decimals != want.decimals || m.supply != want.supply || m.mintAuthority.String() != want.mint ||
+			m.freezeAuthority.String() != want.freeze || !slices.Equal(got, want.extensions) || name != want.name || symbol != want.symbol {
+			t.Errorf("%s is %t %+v with %v, called %q %q", key, ok, m, got, name, symbol)
+		}
+	}
+	for key, want := range map[string]struct {
+		name, symbol string
+		mutable      bool
+	}{
+		"3yn5VXyZR6P7jnUwZUgboajVothS6ErSsfQjQ7g6yNip": {"EURC", "EURC", true},
+		"D6o4G6GxVkXecwD9VMVyw3iaNcDWgoVUNNGU4mhT4BC1": {"Jupiter Staked SOL", "JupSOL", true},
+		"5rteoQ3jEssh6Ak3asRbT4CTrE4C5fjZ2K5jU8DRiiTp": {"Pumpfun Pepe", "PFP", false},
+	} {
+		a := all[key]
+		name, symbol := described(&mint{}, &a)
+		if mutable, told := isMutable(&a); !told || mutable != want.mutable || name != want.name || symbol != want.symbol {
+			t.Errorf("%s says %q %q, which may be changed: %t (%t)", key, name, symbol, mutable, told)
+		}
+		if _, isToken := mintOf(&a); isToken {
+			t.Errorf("%s is a token", key)
+		}
+	}
+}
+
+// TestCutAccounts: accounts of any length, with any bytes, are read without going beyond them.
+func TestCutAccounts(t *testing.T) {
+	for key, a := range recordedAccounts(t) {
+		for n := range a.data {
+			cut := a
+			cut.data = a.data[:n:n]
+			m, _ := mintOf(&cut)
+			_, _ = described(&m, &cut)
+			_, _ = isMutable(&cut)
+			cut.data = slices.Clone(a.data)
+			for i := n; i < min(n+4, len(a.data)); i++ {
+				cut.data[i] = 0xff
+			}
+			m, _ = mintOf(&cut)
+			name, symbol := described(&m, &cut)
+			if len(name) > 256 || len(symbol) > 256 {
+				t.Fatalf("%s has a name of %d bytes", key, len(name))
+			}
+			_, _ = isMutable(&cut)
+		}
+	}
+}
+
+// TestDerivedKeys holds derived keys against those that the mainnet has: Metaplex's accounts name their token, pump.fun's events their curve, and LaunchLab's
+// holder stands in its recorded transactions.
+func TestDerivedKeys(t *testing.T) {
+	seen := 0
+	for key, a := range recordedAccounts(t) {
+		if a.owner != metadataProgram || a.data[0] != 4 {
+			continue
+		}
+		seen++
+		if got := metadataOf(market.SolanaAddress([32]byte(a.data[33:65]))); got.String() != key {
+			t.Errorf("the account of a token is %s, want %s", got, key)
+		}
+	}
+	curves := 0
+	for _, tx := range solanatest.Recorded(t) {
+		for _, e := range tx.Truth.Computed.Events {
+			mint, isMint := e["mint"].(string)
+			curve, isCurve := e["bonding_curve"].(string)
+			if !isMint || !isCurve {
+				continue
+			}
+			curves++
+			if got := derived(program(decode.PumpFun), []byte("bonding-curve"), keyOf(program(mint))); got.String() != curve {
+				t.Errorf("the curve of %s is %s, want %s", mint, got, curve)
+			}
+		}
+	}
+	if got := derived(program(decode.LaunchLab), []byte("vault_auth_seed")); got != market.LaunchLabHolder {
+		t.Errorf("LaunchLab's holder is %s", got)
+	}
+	if seen < 8 || curves < 5 {
+		t.Errorf("only %d accounts and %d curves are recorded", seen, curves)
+	}
+}

@@ -1,0 +1,78 @@
+package solana
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// probeTime is how long an endpoint may take over the questions about itself.
+const probeTime = 30 * time.Second
+
+// Capabilities are what an endpoint can do, as far as it tells.
+type Capabilities struct {
+	// Endpoint is what it is called in logs; Err is why it can't be asked, or serves another chain.
+	Endpoint string
+	Err      error
+	// Client is what it calls itself: a stranger's text, to be cleaned before it is shown.
+	Client string
+	// Head is its newest block. Oldest is the slot of the oldest one that it has; 0 where it doesn't tell.
+	Head   market.Header
+	Oldest uint64
+	// Refused is why it doesn't give its newest block with its transactions; nil where it does. Transactions and Bytes are that block's.
+	Refused             error
+	Transactions, Bytes int
+}
+
+// Capabilities asks all endpoints at once.
+func (s *Source) Capabilities(ctx context.Context) []Capabilities {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	out := make([]Capabilities, len(s.pool.List))
+	var asking sync.WaitGroup
+	for i, e := range s.pool.List {
+		asking.Go(func() {
+			out[i] = Capabilities{Endpoint: e.Name}
+			out[i].Err = s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error { return s.probe(ctx, e, &out[i]) })
+		})
+	}
+	asking.Wait()
+	return out
+}
+
+func (s *Source) probe(ctx context.Context, e *endpoint, c *Capabilities) error {
+	var version struct {
+		Core string `json:"solana-core"`
+	}
+	if err := e.Do(ctx, &rpc.Request{Method: "getVersion", Take: take(&version), Optional: true}); err != nil {
+		return err
+	}
+	c.Client = version.Core
+	if err := e.Do(ctx, &rpc.Request{Method: "getFirstAvailableBlock", Take: take(&c.Oldest), Optional: true}); err != nil {
+		return err
+	}
+	slot, err := s.slotOn(ctx, e, commitment)
+	if err != nil {
+		return err
+	}
+	var slots []uint64
+	params := []any{slot - min(slot, unreadyBlocks), slot, map[string]any{"commitment": commitment}}
+	if err := e.Do(ctx, &rpc.Request{Method: "getBlocks", Params: params, Take: take(&slots)}); err != nil {
+		return err
+	}
+	if len(slots) == 0 {
+		return fmt.Errorf("%w: it is at slot %d, and has no block near it", rpc.ErrGarbage, slot)
+	}
+	newest, err := s.headerOn(ctx, e, slots[len(slots)-1])
+	if err != nil {
+		return err
+	}
+	c.Head = newest.Header
+	b, err := s.blockOn(ctx, e, newest.Number)
+	c.Refused, c.Transactions, c.Bytes = err, b.Transactions, b.bytes
+	return nil
+}

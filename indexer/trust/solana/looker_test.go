@@ -1,0 +1,163 @@
+package solana
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/solana"
+	check "github.com/boardwalkhq/boardwalk/indexer/trust"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/trust"
+)
+
+// told is a node that tells one token.
+type told struct {
+	token solana.Token
+	err   error
+}
+
+func (n told) Token(context.Context, market.Address, market.Address) (solana.Token, error) {
+	return n.token, n.err
+}
+
+func key(n byte) market.Address { return market.SolanaAddress([32]byte{n}) }
+
+// known is a token on a curve that it was launched on.
+func known() *check.Known {
+	mint, amount := key(1), func(n uint64) market.Amount { return *new(market.Amount).SetUint64(n) }
+	return &check.Known{
+		Token:  market.Token{Mint: mint, HasSupply: true, Supply: amount(1000), Holders: market.Holders{Status: market.HoldersCurrent, Count: 3}},
+		Block:  market.Header{Number: 9, Time: 10_000},
+		Launch: &market.Launch{Mint: mint, Venue: "pump-fun", Creator: key(2), State: market.LaunchOnCurve, Curve: key(3), CreatedAt: 1000, Block: 4},
+		Pools:  []market.Pool{{ID: market.CurveID(mint), Protocol: market.BondingCurve, Base: mint, Quote: key(9), Locked: 10}}, USD: map[market.Address]float64{key(9): 200},
+		Holders: []check.Holding{{Account: key(3), Amount: amount(600)}, {Account: key(4), Amount: amount(300)}, {Account: market.LaunchLabHolder, Amount: amount(100)}},
+		First:   &market.TokenFact{HasSupply: true, Supply: amount(1000)}, HasFirstTrades: true,
+	}
+}
+
+// clean is what a node tells of it.
+func clean() solana.Token {
+	return solana.Token{Slot: 12, Exists: true, Supply: 1000, Metadata: key(8), HasMetadata: true, CreatorHas: 40, KnowsCreator: true}
+}
+
+func reportOf(t *testing.T, n told, k *check.Known) (r *trust.Report, whole bool) {
+	t.Helper()
+	l := New(&chainconfig.Chain{ID: "solana"}, n, func() time.Time { return time.Unix(20_000, 0) })
+	r, whole, err := l.Look(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, whole
+}
+
+// TestCleanToken: nothing is wrong with it, and all that is known has evidence.
+func TestCleanToken(t *testing.T) {
+	t.Parallel()
+	r, whole := reportOf(t, told{token: clean()}, known())
+	want := map[string]trust.Result{trust.HoneypotSell: trust.Unknown}
+	for i, c := range r.Checks {
+		result := want[c.ID]
+		if result == "" {
+			result = trust.Pass
+		}
+		if c.ID != trust.SolanaRules[i].ID || c.Result != result || c.Source == "" || c.Result != trust.Unknown && len(c.Evidence) == 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if !whole || len(r.Checks) != len(trust.SolanaRules) || r.Verdict() != trust.OK || r.Find(trust.Top10Share).Value != 30.0 || r.Find(trust.CreatorHolding).Value != 4.0 {
+		t.Errorf("whole %t, %s: %+v", whole, r.Verdict(), r)
+	}
+	if e := r.Find(trust.MintAuthority).Evidence[0]; e.Block != 12 || e.Ref != key(1).String() || e.Kind != "account" {
+		t.Errorf("the evidence is %+v", e)
+	}
+}
+
+// fee is the extension of a token whose rates are so many hundredths of a percent.
+func fee(older, newer uint16) []byte {
+	b := make([]byte, 108)
+	binary.LittleEndian.PutUint16(b[88:], older)
+	binary.LittleEndian.PutUint16(b[106:], newer)
+	return b
+}
+
+// TestPowers: each power that somebody has over other people's tokens shows.
+func TestPowers(t *testing.T) {
+	t.Parallel()
+	someone, program := key(7), key(6)
+	bytes := func(a market.Address) []byte { return a.Bytes()[1:] }
+	for name, c := range map[string]struct {
+		change   func(*solana.Token)
+		id       string
+		result   trust.Result
+		severity trust.Severity
+		value    any
+	}{
+		"freezing":          {func(s *solana.Token) { s.FreezeAuthority = someone }, trust.FreezeAuthority, trust.Warn, trust.Critical, true},
+		"minting":           {func(s *solana.Token) { s.MintAuthority = someone }, trust.MintAuthority, trust.Warn, trust.High, true},
+		"another name":      {func(s *solana.Token) { s.Mutable = true }, trust.MetadataMutable, trust.Warn, trust.Low, true},
+		"no description":    {func(s *solana.Token) { s.HasMetadata = false }, trust.MetadataMutable, trust.Unknown, trust.Low, nil},
+		"no transfer":       {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.NonTransferable: nil} }, trust.Extensions, trust.Fail, trust.Critical, nil},
+		"frozen accounts":   {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.DefaultAccountState: {2}} }, trust.Extensions, trust.Fail, trust.Critical, nil},
+		"accounts as usual": {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.DefaultAccountState: {1}} }, trust.Extensions, trust.Pass, trust.Critical, nil},
+		"taking":            {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.PermanentDelegate: bytes(someone)} }, trust.Extensions, trust.Fail, trust.Critical, nil},
+		"taking by nobody":  {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.PermanentDelegate: make([]byte, 32)} }, trust.Extensions, trust.Pass, trust.Critical, nil},
+		"a hook": {func(s *solana.Token) {
+			s.Extensions = map[uint16][]byte{solana.TransferHook: append(bytes(someone), bytes(program)...)}
+		}, trust.Extensions, trust.Warn, trust.High, nil},
+		"a hook of no program": {func(s *solana.Token) {
+			s.Extensions = map[uint16][]byte{solana.TransferHook: append(bytes(someone), make([]byte, 32)...)}
+		}, trust.Extensions, trust.Pass, trust.Critical, nil},
+		"pausing":            {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.Pausable: append(bytes(someone), 0)} }, trust.Extensions, trust.Warn, trust.High, nil},
+		"a fee of 12 %":      {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.TransferFee: fee(0, 1200)} }, trust.TransferTax, trust.Fail, trust.High, 12.0},
+		"a fee until later":  {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.TransferFee: fee(3100, 0)} }, trust.TransferTax, trust.Fail, trust.Critical, 31.0},
+		"a fee of 10 %":      {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.TransferFee: fee(1000, 1000)} }, trust.TransferTax, trust.Pass, trust.Critical, 10.0},
+		"half a fee":         {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.TransferFee: fee(0, 0)[:107]} }, trust.TransferTax, trust.Unknown, trust.Critical, nil},
+		"more of it":         {func(s *solana.Token) { s.Supply = 1001 }, trust.SupplyChange, trust.Fail, trust.High, 0.1},
+		"less of it":         {func(s *solana.Token) { s.Supply = 900 }, trust.SupplyChange, trust.Pass, trust.High, -10.0},
+		"a creator who kept": {func(s *solana.Token) { s.CreatorHas = 201 }, trust.CreatorHolding, trust.Fail, trust.High, 20.1},
+		"an unknown creator": {func(s *solana.Token) { s.KnowsCreator = false }, trust.CreatorHolding, trust.Unknown, trust.High, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			token := clean()
+			c.change(&token)
+			r, _ := reportOf(t, told{token: token}, known())
+			if got := r.Find(c.id); got.Result != c.result || got.Severity != c.severity || got.Value != c.value {
+				t.Errorf("%+v, want %s of severity %s and %v", got, c.result, c.severity, c.value)
+			}
+		})
+	}
+}
+
+// TestNoAnswer: what a node would tell is unknown, and the rest is said.
+func TestNoAnswer(t *testing.T) {
+	t.Parallel()
+	r, whole := reportOf(t, told{err: errors.New("nobody answers")}, known())
+	if whole || r.Find(trust.MintAuthority).Result != trust.Unknown || r.Find(trust.Extensions).UnknownReason != trust.CallFailed || r.Find(trust.Top10Share).Value != 30.0 ||
+		r.Verdict() != trust.VerdictUnknown {
+		t.Errorf("whole %t, %s: %+v", whole, r.Verdict(), r)
+	}
+	l := New(&chainconfig.Chain{}, told{}, time.Now)
+	if _, _, err := l.Look(t.Context(), known()); !errors.Is(err, check.ErrNoCode) {
+		t.Errorf("no token there: %v", err)
+	}
+}
+
+// TestAfterTheCurve: whose a pool's liquidity is isn't looked at.
+func TestAfterTheCurve(t *testing.T) {
+	t.Parallel()
+	k := known()
+	k.Launch.State = market.LaunchGraduated
+	r, _ := reportOf(t, told{token: clean()}, k)
+	if c := r.Find(trust.LPBurnedLocked); c.Result != trust.Unknown || c.UnknownReason != trust.PositionOwnerUnknown {
+		t.Errorf("%+v", c)
+	}
+	k.Pools = nil
+	if r, _ = reportOf(t, told{token: clean()}, k); r.Find(trust.LPBurnedLocked).UnknownReason != trust.NoPool || r.Find(trust.LiquidityDepth).UnknownReason != trust.NoPool {
+		t.Errorf("without a pool: %+v", r)
+	}
+}
