@@ -70,9 +70,9 @@ type ChainList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.platformFee) || self.platformFee.recipients.all(a, (self.family == 'EVM') == a.startsWith('0x'))",message="every platformFee.recipients[] must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".platformFee.recipients"
 // +kubebuilder:validation:XValidation:rule="!has(self.platformFee) || !has(self.platformFee.routers) || self.platformFee.routers.all(a, (self.family == 'EVM') == a.startsWith('0x'))",message="every platformFee.routers[] must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".platformFee.routers"
 // +kubebuilder:validation:XValidation:rule="!has(self.exchanges) || self.exchanges.all(x, (self.family == 'EVM') == x.factory.startsWith('0x'))",message="every exchanges[].factory must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".exchanges"
-// +kubebuilder:validation:XValidation:rule="!has(self.exchanges) || self.exchanges.all(x, (self.family == 'Solana') == (x.protocol in ['PumpSwap', 'RaydiumAMMv4']))",message="every exchanges[].protocol must be of the chain's family: PumpSwap and RaydiumAMMv4 are of Solana, the others of EVM",fieldPath=".exchanges"
+// +kubebuilder:validation:XValidation:rule="!has(self.exchanges) || self.exchanges.all(x, (self.family == 'Solana') == (x.protocol in ['PumpSwap', 'RaydiumAMMv4', 'RaydiumCPMM', 'MeteoraDAMMv2']))",message="every exchanges[].protocol must be of the chain's family: PumpSwap, RaydiumAMMv4, RaydiumCPMM and MeteoraDAMMv2 are of Solana, the others of EVM",fieldPath=".exchanges"
 // +kubebuilder:validation:XValidation:rule="self.family == 'Solana' || !has(self.genesisHash)",message="genesisHash is for family Solana alone: leave it out",fieldPath=".genesisHash"
-// +kubebuilder:validation:XValidation:rule="(has(self.genesisHash) ? self.genesisHash : '') == (has(oldSelf.genesisHash) ? oldSelf.genesisHash : '')",message="genesisHash can't change: delete this Chain and declare another with a new id",fieldPath=".genesisHash"
+// +kubebuilder:validation:XValidation:rule="(has(self.genesisHash) ? self.genesisHash : ”) == (has(oldSelf.genesisHash) ? oldSelf.genesisHash : ”)",message="genesisHash can't change: delete this Chain and declare another with a new id",fieldPath=".genesisHash"
 // +kubebuilder:validation:XValidation:rule="(has(self.suspend) && self.suspend) || (has(self.rpc) && has(self.rpc.endpoints) && size(self.rpc.endpoints) > 0)",message="a running chain needs a node: add one under rpc.endpoints, or write suspend: true",fieldPath=".rpc.endpoints"
 type ChainSpec struct {
 	// ID names the chain in the public API ("base") and in the database. It can't change.
@@ -329,8 +329,8 @@ type Exchange struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`
 	Name string `json:"name"`
 	// Protocol says how its pools work. A fork has its original's: PancakeSwap V2 is UniswapV2. PancakeSwap V3 differs
-	// from UniswapV3. Velodrome's and Aerodrome's older pools are Solidly, those with concentrated liquidity Slipstream. PumpSwap and RaydiumAMMv4 are of
-	// Solana.
+	// from UniswapV3. Velodrome's and Aerodrome's older pools are Solidly, those with concentrated liquidity Slipstream. PumpSwap, RaydiumAMMv4,
+	// RaydiumCPMM and MeteoraDAMMv2 are of Solana.
 	Protocol Protocol `json:"protocol"`
 	// Factory is the contract that announces pools; on UniswapV4 the PoolManager, on Solana the program.
 	Factory Address `json:"factory"`
@@ -357,7 +357,7 @@ type Exchange struct {
 
 // Protocol is the kind of an exchange's pools.
 //
-// +kubebuilder:validation:Enum=UniswapV2;UniswapV3;UniswapV4;PancakeSwapV3;Solidly;Slipstream;PumpSwap;RaydiumAMMv4
+// +kubebuilder:validation:Enum=UniswapV2;UniswapV3;UniswapV4;PancakeSwapV3;Solidly;Slipstream;PumpSwap;RaydiumAMMv4;RaydiumCPMM;MeteoraDAMMv2
 type Protocol string
 
 // RPC is the chain's nodes.

@@ -94,8 +94,8 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 			f.hooks[h] = true
 		}
 		m.factories[x.Factory] = f
-		if x.Protocol == market.RaydiumAMMv4 {
-			m.venueContracts[market.RaydiumAMMv4Holder] = true
+		if holder := x.Protocol.Holder(); !holder.IsNone() {
+			m.venueContracts[holder] = true
 		}
 	}
 	if f := c.PlatformFee; f != nil {
@@ -105,8 +105,8 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 		}
 	}
 	for _, v := range c.Venues {
-		if v.Protocol == chainconfig.RaydiumLaunchLab {
-			m.venueContracts[market.LaunchLabHolder] = true
+		if holder := v.Protocol.Holder(); !holder.IsNone() {
+			m.venueContracts[holder] = true
 		}
 		for _, contract := range v.Contracts {
 			m.venueContracts[contract] = true

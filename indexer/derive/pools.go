@@ -214,6 +214,11 @@ func (ps *pools) stateOf(p *market.Pool, baseDecimals, quoteDecimals uint8) pric
 		}
 		p.Reserve0, p.Reserve1 = l.Reserves.RealBase, l.Reserves.RealQuote
 		return price.BondingCurveOf(l, &l.Reserves, baseDecimals, quoteDecimals)
+	case p.Protocol == market.MeteoraDAMMv2:
+		return price.OneRange{
+			Reserves: price.ReservesOf(p, baseDecimals, quoteDecimals), SqrtPriceX96: &p.SqrtPriceX96, BaseIs0: p.BaseIs0, BaseDecimals: baseDecimals,
+			QuoteDecimals: quoteDecimals,
+		}
 	case p.Stable:
 		return price.StableCurve{Reserves: price.ReservesOf(p, baseDecimals, quoteDecimals)}
 	default:

@@ -23,7 +23,7 @@ func (tr *trades) swap(tx *market.Tx, i int, e market.Swap) {
 	if p == nil {
 		return
 	}
-	if p.Protocol.Concentrated() && !e.SqrtPriceX96.IsZero() {
+	if p.Protocol.TellsPrice() && !e.SqrtPriceX96.IsZero() {
 		p.SqrtPriceX96, p.Liquidity, p.Tick = e.SqrtPriceX96, e.Liquidity, e.Tick
 	}
 	base, quoteSide := e.Amount0, e.Amount1

@@ -43,3 +43,15 @@ func (p VenueProtocol) Family() Family {
 
 // HasCurve says whether tokens start on a bonding curve. The others are live pools from their first block.
 func (p VenueProtocol) HasCurve() bool { return p != ClankerV3 && p != ClankerV4 }
+
+// Holder is the account that holds what all curves of a program of Solana have; none where each curve holds its own.
+func (p VenueProtocol) Holder() market.Address {
+	switch p {
+	case MeteoraDBC:
+		return market.MeteoraDBCHolder
+	case RaydiumLaunchLab:
+		return market.LaunchLabHolder
+	default:
+		return market.Address{}
+	}
+}

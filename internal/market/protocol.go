@@ -12,22 +12,41 @@ const (
 	Solidly       Protocol = "Solidly"
 	// Slipstream is the concentrated liquidity of Velodrome and Aerodrome.
 	Slipstream Protocol = "Slipstream"
-	// PumpSwap is pump.fun's exchange, RaydiumAMMv4 Raydium's first one, both on Solana.
-	PumpSwap     Protocol = "PumpSwap"
-	RaydiumAMMv4 Protocol = "RaydiumAMMv4"
+	// PumpSwap is pump.fun's exchange, RaydiumAMMv4 and RaydiumCPMM are Raydium's with two reserves, MeteoraDAMMv2 is Meteora's; all are of Solana.
+	PumpSwap      Protocol = "PumpSwap"
+	RaydiumAMMv4  Protocol = "RaydiumAMMv4"
+	RaydiumCPMM   Protocol = "RaydiumCPMM"
+	MeteoraDAMMv2 Protocol = "MeteoraDAMMv2"
 )
 
 // BondingCurve is a launch venue's curve. It stands among the pools under its CurveID and is never declared.
 const BondingCurve Protocol = "BondingCurve"
 
 // Protocols lists every protocol that can be declared, for messages that name what is allowed.
-var Protocols = []Protocol{UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3, Solidly, Slipstream, PumpSwap, RaydiumAMMv4}
+var Protocols = []Protocol{UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3, Solidly, Slipstream, PumpSwap, RaydiumAMMv4, RaydiumCPMM, MeteoraDAMMv2}
 
 // Accounts that hold what all pools or curves of a program of Solana have, and are nobody's wallets.
 var (
-	RaydiumAMMv4Holder = solanaProgram("5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1")
-	LaunchLabHolder    = solanaProgram("WLHv2UAZm6z4KyaaELi5pjdbJh6RESMva1Rnn8pJVVh")
+	RaydiumAMMv4Holder  = solanaProgram("5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1")
+	RaydiumCPMMHolder   = solanaProgram("GpMZbSM2GgvTKHJirzeGfMFoaZ8UR2X7F4v8vHTvxFbL")
+	MeteoraDAMMv2Holder = solanaProgram("HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC")
+	LaunchLabHolder     = solanaProgram("WLHv2UAZm6z4KyaaELi5pjdbJh6RESMva1Rnn8pJVVh")
+	MeteoraDBCHolder    = solanaProgram("FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM")
 )
+
+// Holder is the account that holds what all pools of a program of Solana have; none where each pool holds its own.
+func (p Protocol) Holder() Address {
+	switch p {
+	case RaydiumAMMv4:
+		return RaydiumAMMv4Holder
+	case RaydiumCPMM:
+		return RaydiumCPMMHolder
+	case MeteoraDAMMv2:
+		return MeteoraDAMMv2Holder
+	default:
+		return Address{}
+	}
+}
 
 // solanaProgram is an account whose text stands in this file.
 func solanaProgram(text string) Address {
@@ -39,13 +58,18 @@ func solanaProgram(text string) Address {
 }
 
 // OfSolana reports whether the protocol is of Solana; the others are of EVM chains.
-func (p Protocol) OfSolana() bool { return p == PumpSwap || p == RaydiumAMMv4 }
+func (p Protocol) OfSolana() bool { return p == PumpSwap || !p.Holder().IsNone() }
 
 // HasAccount reports whether each pool is a contract of its own, which holds what is in it. Of those there are as many as a factory makes of
 // two tokens, at most a few; of others anyone can make any number.
-func (p Protocol) HasAccount() bool { return p != UniswapV4 && p != RaydiumAMMv4 && p != BondingCurve }
+func (p Protocol) HasAccount() bool {
+	return p != UniswapV4 && p != BondingCurve && p.Holder().IsNone()
+}
 
 // Concentrated reports whether the protocol keeps liquidity in tick ranges.
 func (p Protocol) Concentrated() bool {
 	return p == UniswapV3 || p == UniswapV4 || p == PancakeSwapV3 || p == Slipstream
 }
+
+// TellsPrice reports whether a swap tells the pool's price, beside its reserves or in their place.
+func (p Protocol) TellsPrice() bool { return p.Concentrated() || p == MeteoraDAMMv2 }

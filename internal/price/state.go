@@ -2,8 +2,8 @@ package price
 
 import "github.com/boardwalkhq/boardwalk/internal/market"
 
-// State is what a pool holds, seen from its base token. There is one for each kind of pool: ConstantProduct, StableCurve, Concentrated and
-// BondingCurve.
+// State is what a pool holds, seen from its base token. There is one for each kind of pool: ConstantProduct, StableCurve, Concentrated, OneRange
+// and BondingCurve.
 type State interface {
 	Quote() Quote
 }

@@ -57,11 +57,12 @@ func (b *body) amount() (a market.Amount) {
 	return a
 }
 
+func (b *body) uint128() market.Amount { return market.Amount{b.uint64(), b.uint64()} }
+
 // int128 reads a signed number of 128 bits.
 func (b *body) int128() market.SignedAmount {
-	low, high := b.uint64(), b.uint64()
-	v := market.Amount{low, high}
-	if int64(high) < 0 {
+	v := b.uint128()
+	if int64(v[1]) < 0 {
 		v[2], v[3] = ^uint64(0), ^uint64(0)
 	}
 	return market.SignedFromTwos(v)

@@ -3,6 +3,7 @@
 package decode
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,14 +38,26 @@ type program struct {
 // Programs share them, so that one means nothing without its program.
 type discriminator [8]byte
 
+// eventNamed and instructionNamed are the discriminators of a name.
+func eventNamed(name string) discriminator { return hashed("event:" + name) }
+
+func instructionNamed(name string) discriminator { return hashed("global:" + name) }
+
+func hashed(text string) discriminator {
+	sum := sha256.Sum256([]byte(text))
+	return discriminator(sum[:])
+}
+
 // selfCall is what the data of an instruction begins with by which a program calls itself to tell an event (Anchor's emit_cpi). The program itself lets
 // nobody else call it so.
 var selfCall = discriminator{0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d}
 
 // exchanges are the protocols of exchanges.
 var exchanges = map[market.Protocol]func(d *Decoder, p *program){
-	market.PumpSwap:     (*Decoder).pumpSwap,
-	market.RaydiumAMMv4: (*Decoder).raydiumAMMv4,
+	market.PumpSwap:      (*Decoder).pumpSwap,
+	market.RaydiumAMMv4:  (*Decoder).raydiumAMMv4,
+	market.RaydiumCPMM:   (*Decoder).raydiumCPMM,
+	market.MeteoraDAMMv2: (*Decoder).meteoraDAMMv2,
 }
 
 // venues are the protocols of launch venues, with the programs that speak them.
@@ -54,6 +67,7 @@ var venues = map[chainconfig.VenueProtocol]struct {
 }{
 	chainconfig.PumpFun:          {PumpFun, (*Decoder).pumpFun},
 	chainconfig.RaydiumLaunchLab: {LaunchLab, (*Decoder).launchLab},
+	chainconfig.MeteoraDBC:       {MeteoraDBC, (*Decoder).meteoraDBC},
 }
 
 // New binds the programs that the chain document declares.

@@ -10,8 +10,8 @@ import (
 const LaunchLab = "LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj"
 
 func (d *Decoder) launchLab(p *program) {
-	p.events[discriminator{0x97, 0xd7, 0xe2, 0x09, 0x76, 0xa1, 0x73, 0xae}] = launchLabCreated
-	p.events[discriminator{0xbd, 0xdb, 0x7f, 0xd3, 0x4e, 0xe6, 0x61, 0xee}] = launchLabTrade
+	p.events[eventNamed("PoolCreateEvent")] = launchLabCreated
+	p.events[eventNamed("TradeEvent")] = launchLabTrade
 	p.runs = launchLabMigrate
 }
 
@@ -90,8 +90,8 @@ func launchLabTrade(c *call) {
 
 // The instructions by which a full curve's funds move to a pool. No event tells of it.
 var (
-	launchLabToCPMM  = discriminator{0x88, 0x5c, 0xc8, 0x67, 0x1c, 0xda, 0x90, 0x8c} // migrate_to_cpswap
-	launchLabToAMMv4 = discriminator{0xcf, 0x52, 0xc0, 0x91, 0xfe, 0xcf, 0x91, 0xdf} // migrate_to_amm
+	launchLabToCPMM  = instructionNamed("migrate_to_cpswap")
+	launchLabToAMMv4 = instructionNamed("migrate_to_amm")
 )
 
 // Accounts of both, and of the one that moves to a pool of the CPMM.

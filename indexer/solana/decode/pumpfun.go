@@ -12,10 +12,10 @@ const PumpFun = "6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P"
 var pumpRules = market.CurveRules{Pricing: market.PriceReserves, Basis: market.TokensSold}
 
 func (d *Decoder) pumpFun(p *program) {
-	p.events[discriminator{0x1b, 0x72, 0xa9, 0x4d, 0xde, 0xeb, 0x63, 0x76}] = pumpCreate
-	p.events[discriminator{0xbd, 0xdb, 0x7f, 0xd3, 0x4e, 0xe6, 0x61, 0xee}] = pumpTrade
-	p.events[discriminator{0x5f, 0x72, 0x61, 0x9c, 0xd4, 0x2e, 0x98, 0x08}] = pumpComplete
-	p.events[discriminator{0xbd, 0xe9, 0x5d, 0xb9, 0x5c, 0x94, 0xea, 0x94}] = pumpMigrated
+	p.events[eventNamed("CreateEvent")] = pumpCreate
+	p.events[eventNamed("TradeEvent")] = pumpTrade
+	p.events[eventNamed("CompleteEvent")] = pumpComplete
+	p.events[eventNamed("CompletePumpAmmMigrationEvent")] = pumpMigrated
 }
 
 func (c *call) pumpVenue() string { return c.r.d.venueOf(chainconfig.PumpFun, c.p.key) }

@@ -6,11 +6,11 @@ import "github.com/boardwalkhq/boardwalk/internal/market"
 // product in which the quote's reserve has a virtual one added, which may be negative.
 
 func (d *Decoder) pumpSwap(p *program) {
-	p.events[discriminator{0xb1, 0x31, 0x0c, 0xd2, 0xa0, 0x76, 0xa7, 0x74}] = pumpSwapCreated
-	p.events[discriminator{0x67, 0xf4, 0x52, 0x1f, 0x2c, 0xf5, 0x77, 0x77}] = pumpSwapBuy
-	p.events[discriminator{0x3e, 0x2f, 0x37, 0x0a, 0xa5, 0x03, 0xdc, 0x2a}] = pumpSwapSell
-	p.events[discriminator{0x78, 0xf8, 0x3d, 0x53, 0x1f, 0x8e, 0x6b, 0x90}] = pumpSwapLiquidity
-	p.events[discriminator{0x16, 0x09, 0x85, 0x1a, 0xa0, 0x2c, 0x47, 0xc0}] = pumpSwapLiquidity
+	p.events[eventNamed("CreatePoolEvent")] = pumpSwapCreated
+	p.events[eventNamed("BuyEvent")] = pumpSwapBuy
+	p.events[eventNamed("SellEvent")] = pumpSwapSell
+	p.events[eventNamed("DepositEvent")] = pumpSwapLiquidity
+	p.events[eventNamed("WithdrawEvent")] = pumpSwapLiquidity
 }
 
 // pumpSwapCreated is CreatePoolEvent.

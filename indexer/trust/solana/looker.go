@@ -45,9 +45,13 @@ type Looker struct {
 func New(cfg *chainconfig.Chain, node Node, now func() time.Time) *Looker {
 	l := &Looker{
 		chain: cfg.ID, node: node, now: now, lockers: cfg.Trust.Lockers,
-		holders: map[market.Address]bool{market.RaydiumAMMv4Holder: true, market.LaunchLabHolder: true},
+		holders: map[market.Address]bool{},
+	}
+	for _, x := range cfg.Exchanges {
+		l.holders[x.Protocol.Holder()] = true
 	}
 	for _, v := range cfg.Venues {
+		l.holders[v.Protocol.Holder()] = true
 		for _, a := range v.Contracts {
 			l.holders[a] = true
 		}

@@ -174,10 +174,10 @@ func Chains() []Refused {
 		edit("fee too high", `feePips: 2500`, `feePips: 100001`, "spec.exchanges[0].feePips: is 100001", "allowed: 1 to 100000").
 			server("spec.exchanges[0].feePips in body should be less than or equal to 100000"),
 		editSolana("an exchange of EVM on Solana", `protocol: PumpSwap`, `protocol: UniswapV2`,
-			`spec.exchanges[0].protocol: "UniswapV2" is not known; allowed: PumpSwap, RaydiumAMMv4`).
-			server("spec.exchanges: Invalid value", "PumpSwap and RaydiumAMMv4 are of Solana, the others of EVM"),
+			`spec.exchanges[0].protocol: "UniswapV2" is not known; allowed: PumpSwap, RaydiumAMMv4, RaydiumCPMM, MeteoraDAMMv2`).
+			server("spec.exchanges: Invalid value", "MeteoraDAMMv2 are of Solana, the others of EVM"),
 		edit("an exchange of Solana on EVM", `protocol: UniswapV4`, `protocol: PumpSwap`, `spec.exchanges[1].protocol: "PumpSwap" is not known; `+protocols).
-			server("spec.exchanges: Invalid value", "PumpSwap and RaydiumAMMv4 are of Solana, the others of EVM"),
+			server("spec.exchanges: Invalid value", "MeteoraDAMMv2 are of Solana, the others of EVM"),
 		editSolana("a factory of EVM on Solana", `factory: pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA`, `factory: "0x8909dc15e40173ff4699343b6eb8132c65e18ec6"`,
 			"spec.exchanges[0].factory: ", "is no Solana address").
 			server("spec.exchanges: Invalid value", "every exchanges[].factory must be an address of the chain's family"),

@@ -1,0 +1,58 @@
+package decode
+
+import (
+	"bytes"
+	"encoding/base64"
+)
+
+// Lines of the log by which the runtime tells calls of programs. Whatever a program logs itself begins with "Program log: " or "Program data: ".
+var (
+	logData    = []byte("data: ")
+	logInvoke  = []byte(" invoke [")
+	logSuccess = []byte(" success")
+	logProgram = []byte("Program ")
+)
+
+// linesOf are the contents, in base64, of the lines that a call of a program logged itself and that begin with a prefix, without those of the programs that it
+// called. Where the log is cut off before they are none.
+func (r *reader) linesOf(at *instruction, prefix []byte) (out []body) {
+	// The calls of programs are logged in the order in which they ran, so that the one that is meant is as many-th as its instruction. Native programs log
+	// their calls, too.
+	nth := 0
+	for i := range r.tx.instructions {
+		if &r.tx.instructions[i] == at {
+			break
+		}
+		if r.tx.instructions[i].program == at.program {
+			nth++
+		}
+	}
+	name, depth, inside := r.tx.keys[at.program], 0, 0
+	for _, line := range r.tx.lines() {
+		rest, ok := bytes.CutPrefix(line, logProgram)
+		if !ok {
+			continue
+		}
+		switch end := bytes.IndexByte(rest, ' '); {
+		case end < 0:
+		case bytes.HasPrefix(rest[end:], logInvoke):
+			depth++
+			if inside == 0 && bytes.Equal(rest[:end], name) {
+				if nth == 0 {
+					inside = depth
+				}
+				nth--
+			}
+		case bytes.Equal(rest[end:], logSuccess):
+			if depth == inside && inside > 0 {
+				return out
+			}
+			depth--
+		case inside > 0 && depth == inside && bytes.HasPrefix(rest, prefix):
+			if raw, err := base64.StdEncoding.AppendDecode(nil, rest[len(prefix):]); err == nil {
+				out = append(out, body{b: raw})
+			}
+		}
+	}
+	return out
+}

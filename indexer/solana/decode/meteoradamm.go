@@ -1,0 +1,78 @@
+package decode
+
+import "github.com/boardwalkhq/boardwalk/internal/market"
+
+// Meteora's DAMM v2. Layouts: the IDL of its SDK (npm @meteora-ag/cp-amm-sdk, MIT). A pool has one range of prices, which is the same for everybody's liquidity;
+// its events tell its price and its reserves. The token accounts of all pools are of one account, market.MeteoraDAMMv2Holder.
+
+func (d *Decoder) meteoraDAMMv2(p *program) {
+	p.events[eventNamed("EvtInitializePool")] = dammCreated
+	p.events[eventNamed("EvtSwap2")] = dammSwap
+	p.events[eventNamed("EvtLiquidityChange")] = dammLiquidity
+}
+
+// Accounts of a swap.
+const (
+	dammPool             = 1
+	dammMintA, dammMintB = 6, 7
+	dammPayer            = 8
+)
+
+// sqrtPrice reads the square root of a price, of which 64 bits are below the point, as one with 96.
+func (b *body) sqrtPrice() (x96 market.Amount) {
+	x96 = b.uint128()
+	x96.Lsh(&x96, 32)
+	return x96
+}
+
+// dammCreated is EvtInitializePool.
+func dammCreated(c *call) {
+	e := market.PoolCreated{Protocol: market.MeteoraDAMMv2, Factory: c.p.key, Pool: c.key(), Token0: c.key(), Token1: c.key()}
+	c.skip(32 + 32 + 32) // the creator, who paid, and a vault
+	c.skip(27 + 2 + 1)   // fees
+	if c.bool() {
+		c.skip(2 + 16 + 2 + 2 + 2 + 4 + 4) // a dynamic fee
+	}
+	c.skip(16 + 16 + 1 + 1 + 16) // the range, two modes, and the liquidity
+	e.SqrtPriceX96 = c.sqrtPrice()
+	c.skip(8 + 1 + 1) // from when on, and two marks
+	r := market.Reserves{Pool: e.Pool, Reserve0: c.amount(), Reserve1: c.amount()}
+	c.emit(e)
+	c.emit(r)
+}
+
+// dammSwap is EvtSwap2. Its reserves are those after the swap.
+func dammSwap(c *call) {
+	pool := c.key()
+	fromB := c.bool()
+	c.skip(1 + 1 + 8 + 8 + 1) // modes, and what was asked for
+	given := c.amount()
+	c.skip(8 + 8) // what was given without the fee, and what is left of it
+	got := c.amount()
+	price := c.sqrtPrice()
+	c.skip(8 + 8 + 8 + 8) // fees
+	c.skip(8 + 8 + 8 + 8) // amounts with and without the fees of transfers, and the time
+	r := market.Reserves{Pool: pool, Reserve0: c.amount(), Reserve1: c.amount()}
+	if c.bad || c.account(dammPool) != pool {
+		return
+	}
+	trader := c.account(dammPayer)
+	s := market.Swap{Pool: pool, Sender: trader, Recipient: trader, Amount0: in(given), Amount1: out(got), SqrtPriceX96: price}
+	if fromB {
+		s.Amount0, s.Amount1 = out(got), in(given)
+	}
+	c.emit(market.PoolCreated{
+		Protocol: market.MeteoraDAMMv2, Factory: c.p.key, Pool: pool, Token0: c.account(dammMintA), Token1: c.account(dammMintB), SqrtPriceX96: price, Seen: true,
+	})
+	c.emit(r)
+	c.emit(s)
+}
+
+// dammLiquidity is EvtLiquidityChange. Its reserves are those after it.
+func dammLiquidity(c *call) {
+	r := market.Reserves{Pool: c.key()}
+	c.skip(32 + 32)       // the position, and its owner
+	c.skip(8 + 8 + 8 + 8) // amounts
+	r.Reserve0, r.Reserve1 = c.amount(), c.amount()
+	c.emit(r)
+}

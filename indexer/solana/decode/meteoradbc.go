@@ -1,0 +1,144 @@
+package decode
+
+import (
+	"github.com/holiman/uint256"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// MeteoraDBC is Meteora's program of curves. Layouts: the IDL of its SDK (npm @meteora-ag/dynamic-bonding-curve-sdk, MIT). A launch is its venue's by the
+// configuration that it refers to. Each swap is told by two events, of which the newer one counts. Tokens and funds lie with one account,
+// market.MeteoraDBCHolder.
+const MeteoraDBC = "dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN"
+
+// dbcRules are those of its curves: up to 20 pieces with a liquidity each, whose price a swap tells. A curve is full when it has raised its threshold.
+var dbcRules = market.CurveRules{Pricing: market.PricePosted, Basis: market.FundsRaised}
+
+func (d *Decoder) meteoraDBC(p *program) {
+	for _, variant := range []string{"", "WithTransferHook"} { // both have the same contents
+		p.events[eventNamed("EvtInitializePool"+variant)] = dbcCreated
+		p.events[eventNamed("EvtSwap2"+variant)] = dbcSwap
+		p.events[eventNamed("EvtCurveComplete"+variant)] = dbcComplete
+	}
+	p.runs = dbcMigrate
+}
+
+// Accounts of the instructions.
+const (
+	// of a launch
+	dbcNewQuote = 4
+	// of a swap
+	dbcSwapPool, dbcSwapBase, dbcSwapPayer = 2, 7, 9
+	// of a migration
+	dbcMovedConfig, dbcMovedPool = 2, 4
+	dbcMovedBaseV2               = 13
+	dbcMovedA, dbcMovedB         = 7, 8
+)
+
+func (c *call) dbcVenue(config market.Address) string {
+	return c.r.d.venueOf(chainconfig.MeteoraDBC, config, c.p.key)
+}
+
+// dbcCreated is EvtInitializePool. The token's texts stand in the instruction.
+func dbcCreated(c *call) {
+	c.skip(32) // the pool
+	config, creator, mint := c.key(), c.key(), c.key()
+	e := market.Launched{
+		Venue: c.dbcVenue(config), Token: mint, Creator: creator, Curve: market.MeteoraDBCHolder, Quote: c.account(dbcNewQuote), Rules: dbcRules,
+	}
+	if c.bad || e.Venue == "" || e.Quote.IsNone() {
+		return
+	}
+	if texts, ok := c.arguments(); ok {
+		e.Name, e.Symbol, e.Metadata = texts.name(), texts.name(), texts.reference()
+		if texts.bad {
+			e.Name, e.Symbol, e.Metadata = "", "", "" // the token's own count
+		}
+	}
+	c.r.makes(e.Token, e.Name, e.Symbol)
+	c.emit(e)
+}
+
+// arguments are those of the instruction that tells the event.
+func (c *call) arguments() (b body, ok bool) {
+	if len(c.by.data) > longestData {
+		return b, false
+	}
+	data, ok := market.AppendBase58(nil, c.by.data)
+	b = body{b: data}
+	b.skip(len(discriminator{}))
+	return b, ok && !b.bad
+}
+
+// dbcSwap is EvtSwap2. A last purchase may take less than was asked for: what counts is what was taken.
+func dbcSwap(c *call) {
+	pool, config := c.key(), c.key()
+	buys := c.bool()
+	c.skip(1 + 8 + 8 + 1) // whether somebody is referred to, and what was asked for
+	given, givenWithoutFee := c.amount(), c.amount()
+	c.skip(8) // what is left of it
+	got := c.amount()
+	price := c.uint128()
+	c.skip(8 + 8 + 8) // fees
+	raised, threshold := c.amount(), c.amount()
+	e := market.CurveTrade{
+		Venue: c.dbcVenue(config), Token: c.account(dbcSwapBase), Trader: c.account(dbcSwapPayer), Sell: !buys, BaseAmount: got, QuoteAmount: given, Raised: givenWithoutFee,
+		After: market.CurveReserves{RealQuote: raised, Price: posted(price)}, Tells: market.TellsQuote | market.TellsPrice,
+	}
+	if e.Sell {
+		e.BaseAmount, e.QuoteAmount, e.Raised = given, got, got
+	}
+	if c.bad || e.Venue == "" || c.account(dbcSwapPool) != pool || e.Token.IsNone() {
+		return
+	}
+	c.emit(market.CurveSet{Venue: e.Venue, Token: e.Token, TargetQuote: threshold})
+	c.emit(e)
+}
+
+// posted is the price of 10^18 of a token's smallest units, by the square root of that of one, of which 64 bits are below the point.
+func posted(sqrt market.Amount) (price market.Amount) {
+	var unit, one market.Amount
+	unit.Exp(uint256.NewInt(10), uint256.NewInt(18))
+	one.Lsh(uint256.NewInt(1), 128)
+	sqrt.Mul(&sqrt, &sqrt)
+	if _, over := price.MulDivOverflow(&sqrt, &unit, &one); over {
+		price.SetAllOne()
+	}
+	return price
+}
+
+// dbcComplete is EvtCurveComplete, which a swap tells.
+func dbcComplete(c *call) {
+	pool, config := c.key(), c.key()
+	if e := (market.CurveCompleted{Venue: c.dbcVenue(config), Token: c.account(dbcSwapBase)}); e.Venue != "" && c.account(dbcSwapPool) == pool {
+		c.emit(e)
+	}
+}
+
+// The instructions by which a full curve's funds move to a pool. No event tells of it.
+var (
+	dbcToDAMMv2 = instructionNamed("migration_damm_v2")
+	dbcToDAMMv1 = instructionNamed("migrate_meteora_damm")
+)
+
+// dbcMigrate is the end of a curve.
+func dbcMigrate(c *call) {
+	disc := c.take(len(discriminator{}))
+	if c.bad {
+		return
+	}
+	e := market.Graduated{Venue: c.dbcVenue(c.account(dbcMovedConfig)), Pool: c.account(dbcMovedPool)}
+	var tokens []market.Address
+	switch discriminator(disc) {
+	case dbcToDAMMv2:
+		tokens = []market.Address{c.account(dbcMovedBaseV2)}
+	case dbcToDAMMv1:
+		tokens = []market.Address{c.account(dbcMovedA), c.account(dbcMovedB)} // whichever was launched
+	}
+	for _, e.Token = range tokens {
+		if e.Venue != "" && !e.Token.IsNone() {
+			c.emit(e)
+		}
+	}
+}

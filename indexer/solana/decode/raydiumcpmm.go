@@ -1,0 +1,136 @@
+package decode
+
+import (
+	"bytes"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Raydium's CPMM. Layouts: the program's source (raydium-io/raydium-cp-swap, Apache-2.0). It tells its events in the log alone (Anchor's emit); they name reserves
+// less what is owed to others. The token accounts of all pools are of one account, market.RaydiumCPMMHolder.
+
+func (d *Decoder) raydiumCPMM(p *program) { p.runs = raydiumCPMM }
+
+// The instructions, and the events.
+var (
+	cpmmInitialize           = instructionNamed("initialize")
+	cpmmInitializePermission = instructionNamed("initialize_with_permission")
+	cpmmSwapIn               = instructionNamed("swap_base_input")
+	cpmmSwapOut              = instructionNamed("swap_base_output")
+	cpmmDeposit              = instructionNamed("deposit")
+	cpmmWithdraw             = instructionNamed("withdraw")
+
+	cpmmSwapEvent     = eventNamed("SwapEvent")
+	cpmmLpChangeEvent = eventNamed("LpChangeEvent")
+)
+
+// Accounts of a swap.
+const (
+	cpmmPool                        = 3
+	cpmmPayer                       = 0
+	cpmmInputVault, cpmmOutputVault = 6, 7
+	cpmmInputMint, cpmmOutputMint   = 10, 11
+	cpmmLiquidityPool               = 2
+)
+
+func raydiumCPMM(c *call) {
+	disc := c.take(len(discriminator{}))
+	if c.bad {
+		return
+	}
+	switch discriminator(disc) {
+	case cpmmInitialize, cpmmInitializePermission:
+		c.cpmmCreated()
+	case cpmmSwapIn, cpmmSwapOut:
+		c.cpmmSwap()
+	case cpmmDeposit, cpmmWithdraw:
+		c.cpmmLiquidity()
+	}
+}
+
+// cpmmCreated is the making of a pool. Which account is the pool two forms of it have at different places: it is the one before its tokens.
+func (c *call) cpmmCreated() {
+	first, second, ok := c.vaults(market.RaydiumCPMMHolder)
+	if !ok {
+		return
+	}
+	accounts := c.r.tx.accountsOf(c.at)
+	for i := range accounts[:max(len(accounts)-2, 0)] {
+		if c.account(i+1) == first.token && c.account(i+2) == second.token {
+			pool := c.account(i)
+			c.emit(market.PoolCreated{Protocol: market.RaydiumCPMM, Factory: c.p.key, Pool: pool, Token0: first.token, Token1: second.token})
+			c.emit(market.Reserves{Pool: pool, Reserve0: first.after, Reserve1: second.after})
+			return
+		}
+	}
+}
+
+// told is the line of the log that tells an event in this call of the program.
+func (c *call) told(event discriminator) (b body, ok bool) {
+	for _, b := range c.r.linesOf(c.at, logData) {
+		if disc := b.take(len(event)); !b.bad && discriminator(disc) == event {
+			return b, true
+		}
+	}
+	return b, false
+}
+
+// cpmmSwap tells a swap by its event or, where the log is cut off, by what the transaction did to the pool's token accounts, if it was the only call about the
+// pool there.
+func (c *call) cpmmSwap() {
+	pool, given, got := c.account(cpmmPool), c.account(cpmmInputMint), c.account(cpmmOutputMint)
+	var input, output, inputAfter, outputAfter market.Amount
+	if b, ok := c.told(cpmmSwapEvent); ok {
+		if b.key() != pool {
+			return
+		}
+		inputBefore, outputBefore := b.amount(), b.amount()
+		input, output = b.amount(), b.amount()
+		if b.bad {
+			return
+		}
+		inputAfter, outputAfter = sum(inputBefore, input), less(outputBefore, output)
+	} else {
+		in, inOK := c.vaultAt(cpmmInputVault)
+		out, outOK := c.vaultAt(cpmmOutputVault)
+		if !inOK || !outOK || c.callsAbout(pool, cpmmPool) != 1 {
+			return
+		}
+		input, output, inputAfter, outputAfter = less(in.after, in.before), less(out.before, out.after), in.after, out.after
+	}
+	if pool.IsNone() || given.IsNone() || got.IsNone() || given == got {
+		return
+	}
+	e := market.PoolCreated{Protocol: market.RaydiumCPMM, Factory: c.p.key, Pool: pool, Token0: given, Token1: got, Seen: true}
+	r := market.Reserves{Pool: pool, Reserve0: inputAfter, Reserve1: outputAfter}
+	s := market.Swap{Pool: pool, Sender: c.account(cpmmPayer), Recipient: c.account(cpmmPayer), Amount0: in(input), Amount1: out(output)}
+	if bytes.Compare(given.Bytes(), got.Bytes()) > 0 { // a pool's first token is the one with the smaller key
+		e.Token0, e.Token1 = got, given
+		r.Reserve0, r.Reserve1 = r.Reserve1, r.Reserve0
+		s.Amount0, s.Amount1 = s.Amount1, s.Amount0
+	}
+	c.emit(e)
+	c.emit(r)
+	c.emit(s)
+}
+
+// cpmmLiquidity is a deposit or a withdrawal.
+func (c *call) cpmmLiquidity() {
+	b, ok := c.told(cpmmLpChangeEvent)
+	if !ok {
+		return
+	}
+	r := market.Reserves{Pool: b.key()}
+	b.skip(8) // liquidity tokens
+	r.Reserve0, r.Reserve1 = b.amount(), b.amount()
+	amount0, amount1 := b.amount(), b.amount()
+	b.skip(8 + 8) // fees of transfers
+	if withdraws := b.bool(); withdraws {
+		r.Reserve0, r.Reserve1 = less(r.Reserve0, amount0), less(r.Reserve1, amount1)
+	} else {
+		r.Reserve0, r.Reserve1 = sum(r.Reserve0, amount0), sum(r.Reserve1, amount1)
+	}
+	if !b.bad && r.Pool == c.account(cpmmLiquidityPool) {
+		c.emit(r)
+	}
+}
