@@ -1,0 +1,271 @@
+package decode
+
+import (
+	"encoding/json"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/idltest"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+const (
+	cpmmProgram = "CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C"
+	dammProgram = "cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG"
+)
+
+// everything is declared with Meteora's and Raydium's newer programs.
+func everything() *chainconfig.Chain {
+	c := declared()
+	c.Exchanges = append(c.Exchanges, chainconfig.Exchange{Name: "cpmm", Protocol: market.RaydiumCPMM, Factory: key(cpmmProgram)},
+		chainconfig.Exchange{Name: "damm", Protocol: market.MeteoraDAMMv2, Factory: key(dammProgram)})
+	c.Venues = append(c.Venues, chainconfig.Venue{ID: "dbc", Protocol: chainconfig.MeteoraDBC, Contracts: []market.Address{key(MeteoraDBC)}})
+	return c
+}
+
+// calls is a transaction with one instruction of a program, whose accounts have names, and what that calls.
+type calls struct {
+	program  string
+	accounts []string          // their names
+	named    map[string]string // the keys of some; others are made of their names
+	data     []byte
+	events   [][]byte // what the program calls itself with, after the mark of an event
+	logs     []string
+	balances []map[string]any // after
+	before   []map[string]any
+}
+
+func accountOf(name string) string { return solanatest.Name("account %s", name) }
+
+func (c *calls) raw(t *testing.T) json.RawMessage {
+	t.Helper()
+	keys, places := []string{c.program, accountOf("event_authority")}, []int{}
+	for _, name := range c.accounts {
+		k, ok := c.named[name]
+		if !ok {
+			k = accountOf(name)
+		}
+		keys = append(keys, k)
+		places = append(places, len(keys)-1)
+	}
+	inner := []any{}
+	for _, e := range c.events {
+		inner = append(inner, map[string]any{
+			"programIdIndex": 0, "accounts": []int{1}, "data": market.EncodeBase58(append(selfCall[:], e...)), "stackHeight": 2,
+		})
+	}
+	raw, err := json.Marshal(map[string]any{
+		"meta": map[string]any{
+			"err": nil, "logMessages": c.logs, "preTokenBalances": c.before, "postTokenBalances": c.balances, "innerInstructions": []any{map[string]any{"index": 0, "instructions": inner}},
+		},
+		"transaction": map[string]any{
+			"signatures": []string{market.EncodeBase58(make([]byte, 64))},
+			"message": map[string]any{"accountKeys": keys, "instructions": []any{map[string]any{
+				"programIdIndex": 0, "accounts": places, "data": market.EncodeBase58(c.data), "stackHeight": nil,
+			}}},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// eventsOf are the events of a block, but for changes of balances.
+func eventsOf(b Block) (out []market.Event) {
+	for _, tx := range b.Txs {
+		for _, l := range tx.Logs {
+			if _, ok := l.Event.(market.BalanceChange); !ok {
+				out = append(out, l.Event)
+			}
+		}
+	}
+	return out
+}
+
+// TestDescribedEvents holds what is decoded against events that the programs' own descriptions encode, with random contents.
+func TestDescribedEvents(t *testing.T) {
+	programs, list := idltest.Encoded(t, 1)
+	d, seen := newDecoder(t, everything()), map[string]int{}
+	for i := range list {
+		e := &list[i]
+		told, ok := describedEvents[e.Program+" "+e.Name]
+		if !ok {
+			t.Fatalf("%s of %s isn't expected", e.Name, e.Program)
+		}
+		p := programs[e.Program]
+		c := calls{program: p.Address, accounts: p.Accounts[told.by], named: map[string]string{}, data: p.Instructions[told.by], events: [][]byte{e.Data}}
+		if len(c.accounts) == 0 {
+			t.Fatalf("%s has no instruction %s", e.Program, told.by)
+		}
+		if _, has := e.Fields["pool"]; has {
+			c.named["pool"] = e.Text("pool")
+		}
+		if told.texts {
+			c.data = slices.Concat(c.data, borshText("Name of it"), borshText("SYM"), borshText("https://example.com/it"))
+		}
+		got, want := eventsOf(decodeOne(t, d, c.raw(t))), told.want(e)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s of %s with %v:\n got %+v\nwant %+v", e.Name, e.Program, e.Fields, got, want)
+		}
+		seen[e.Program+" "+e.Name]++
+	}
+	if len(seen) != len(describedEvents) {
+		t.Errorf("seen are %v", seen)
+	}
+}
+
+func borshText(s string) []byte {
+	return append([]byte{byte(len(s)), 0, 0, 0}, s...)
+}
+
+// describedEvents say what each event means. The arithmetic is written here a second time.
+var describedEvents = map[string]struct {
+	by    string // the instruction that tells it
+	texts bool   // it has a name, a symbol and a URI as arguments
+	want  func(e *idltest.Event) []market.Event
+}{
+	"pump CreateEvent": {by: "create_v2", want: func(e *idltest.Event) []market.Event {
+		return []market.Event{market.Launched{
+			Venue: "pump-fun", Token: e.Key("mint"), Creator: e.Key("creator"), Name: e.Text("name"), Symbol: e.Text("symbol"), Metadata: e.Text("uri"),
+			Curve: e.Key("bonding_curve"), Rules: pumpRules, Quote: e.Key("quote_mint"), SaleBase: e.Amount("real_token_reserves"), Tells: market.TellsVirtual,
+			Reserves: market.CurveReserves{VirtualBase: e.Amount("virtual_token_reserves"), VirtualQuote: e.Amount("virtual_quote_reserves")},
+		}}
+	}},
+	"pump TradeEvent": {by: "buy", want: func(e *idltest.Event) []market.Event {
+		fees, sol := plusAll(e.Amount("fee"), e.Amount("creator_fee")), e.Amount("sol_amount")
+		t := market.CurveTrade{
+			Venue: "pump-fun", Token: e.Key("mint"), Trader: e.Key("user"), Sell: !e.Is("is_buy"), BaseAmount: e.Amount("token_amount"), QuoteAmount: plusAll(sol, fees), Raised: sol,
+			After: market.CurveReserves{
+				VirtualBase: e.Amount("virtual_token_reserves"), VirtualQuote: e.Amount("virtual_sol_reserves"), RealBase: e.Amount("real_token_reserves"),
+				RealQuote: e.Amount("real_sol_reserves"),
+			},
+			Tells: market.TellsVirtual | market.TellsBase | market.TellsQuote,
+		}
+		if t.Sell {
+			t.QuoteAmount = notBelowZero(in(sol).Add(out(fees)))
+		}
+		return []market.Event{t}
+	}},
+	"pump CompleteEvent": {by: "buy", want: func(e *idltest.Event) []market.Event {
+		return []market.Event{market.CurveCompleted{Venue: "pump-fun", Token: e.Key("mint")}}
+	}},
+	"pump CompletePumpAmmMigrationEvent": {by: "migrate", want: func(e *idltest.Event) []market.Event {
+		return []market.Event{market.Graduated{Venue: "pump-fun", Token: e.Key("mint"), Pool: e.Key("pool")}}
+	}},
+	"pumpswap CreatePoolEvent": {by: "create_pool", want: func(e *idltest.Event) []market.Event {
+		return []market.Event{
+			market.PoolCreated{Protocol: market.PumpSwap, Factory: key(pumpSwapProgram), Pool: e.Key("pool"), Token0: e.Key("base_mint"), Token1: e.Key("quote_mint")},
+			market.Reserves{Pool: e.Key("pool"), Reserve0: e.Amount("pool_base_amount"), Reserve1: e.Amount("pool_quote_amount")},
+		}
+	}},
+	"pumpswap BuyEvent": {by: "buy", want: func(e *idltest.Event) []market.Event {
+		return pumpSwapTold(e, out(e.Amount("base_amount_out")), in(e.Amount("quote_amount_in_with_lp_fee")))
+	}},
+	"pumpswap SellEvent": {by: "sell", want: func(e *idltest.Event) []market.Event {
+		return pumpSwapTold(e, in(e.Amount("base_amount_in")), out(e.Amount("quote_amount_out_without_lp_fee")))
+	}},
+	"dbc EvtInitializePool":                 {by: "initialize_virtual_pool_with_spl_token", texts: true, want: dbcLaunched},
+	"dbc EvtInitializePoolWithTransferHook": {by: "initialize_virtual_pool_with_token2022_transfer_hook", texts: true, want: dbcLaunched},
+	"dbc EvtSwap2":                          {by: "swap2", want: dbcSwapped},
+	"dbc EvtSwap2WithTransferHook":          {by: "swap2_with_transfer_hook", want: dbcSwapped},
+	"dbc EvtCurveComplete":                  {by: "swap2", want: dbcCompleted},
+	"dbc EvtCurveCompleteWithTransferHook":  {by: "swap2_with_transfer_hook", want: dbcCompleted},
+	"damm EvtInitializePool": {by: "initialize_pool", want: func(e *idltest.Event) []market.Event {
+		return []market.Event{
+			market.PoolCreated{
+				Protocol: market.MeteoraDAMMv2, Factory: key(dammProgram), Pool: e.Key("pool"), Token0: e.Key("token_a_mint"), Token1: e.Key("token_b_mint"),
+				SqrtPriceX96: shifted(e.Amount("sqrt_price")),
+			},
+			market.Reserves{Pool: e.Key("pool"), Reserve0: e.Amount("token_a_amount"), Reserve1: e.Amount("token_b_amount")},
+		}
+	}},
+	"damm EvtSwap2": {by: "swap2", want: func(e *idltest.Event) []market.Event {
+		given, got := e.Amount("swap_result", "included_fee_input_amount"), e.Amount("swap_result", "output_amount")
+		price, payer := shifted(e.Amount("swap_result", "next_sqrt_price")), key(accountOf("payer"))
+		s := market.Swap{Pool: e.Key("pool"), Sender: payer, Recipient: payer, Amount0: in(given), Amount1: out(got), SqrtPriceX96: price}
+		if e.Is("trade_direction") {
+			s.Amount0, s.Amount1 = out(got), in(given)
+		}
+		return []market.Event{
+			market.PoolCreated{
+				Protocol: market.MeteoraDAMMv2, Factory: key(dammProgram), Pool: e.Key("pool"), Token0: key(accountOf("token_a_mint")), Token1: key(accountOf("token_b_mint")),
+				SqrtPriceX96: price, Seen: true,
+			},
+			market.Reserves{Pool: e.Key("pool"), Reserve0: e.Amount("reserve_a_amount"), Reserve1: e.Amount("reserve_b_amount")}, s,
+		}
+	}},
+	"damm EvtLiquidityChange": {by: "add_liquidity", want: func(e *idltest.Event) []market.Event {
+		return []market.Event{market.Reserves{Pool: e.Key("pool"), Reserve0: e.Amount("reserve_a_amount"), Reserve1: e.Amount("reserve_b_amount")}}
+	}},
+}
+
+func plusAll(list ...market.Amount) (out market.Amount) {
+	for i := range list {
+		out.Add(&out, &list[i])
+	}
+	return out
+}
+
+func notBelowZero(s market.SignedAmount) market.Amount {
+	if s.Neg {
+		return market.Amount{}
+	}
+	return s.Abs
+}
+
+func shifted(a market.Amount) (out market.Amount) {
+	out.Lsh(&a, 32)
+	return out
+}
+
+func pumpSwapTold(e *idltest.Event, base, quote market.SignedAmount) []market.Event {
+	pool, user := e.Key("pool"), e.Key("user")
+	return []market.Event{
+		market.PoolCreated{
+			Protocol: market.PumpSwap, Factory: key(pumpSwapProgram), Pool: pool, Token0: key(accountOf("base_mint")), Token1: key(accountOf("quote_mint")), Seen: true,
+		},
+		market.Reserves{
+			Pool: pool, Reserve0: notBelowZero(in(e.Amount("pool_base_token_reserves")).Add(base)), Reserve1: notBelowZero(in(e.Amount("pool_quote_token_reserves")).Add(quote)),
+			Virtual1: e.Signed("virtual_quote_reserves"), TellsVirtual: true,
+		},
+		market.Swap{Pool: pool, Sender: user, Recipient: user, Amount0: base, Amount1: quote},
+	}
+}
+
+func dbcLaunched(e *idltest.Event) []market.Event {
+	return []market.Event{market.Launched{
+		Venue: "dbc", Token: e.Key("base_mint"), Creator: e.Key("creator"), Name: "Name of it", Symbol: "SYM", Metadata: "https://example.com/it",
+		Curve: market.MeteoraDBCHolder, Rules: dbcRules, Quote: key(accountOf("quote_mint")),
+	}}
+}
+
+func dbcSwapped(e *idltest.Event) []market.Event {
+	given, without, got := e.Amount("swap_result", "included_fee_input_amount"), e.Amount("swap_result", "excluded_fee_input_amount"), e.Amount("swap_result", "output_amount")
+	t := market.CurveTrade{
+		Venue: "dbc", Token: key(accountOf("base_mint")), Trader: key(accountOf("payer")), Sell: !e.Is("trade_direction"), BaseAmount: got, QuoteAmount: given, Raised: without,
+		After: market.CurveReserves{RealQuote: e.Amount("quote_reserve_amount"), Price: postedBySquare(e.Amount("swap_result", "next_sqrt_price"))},
+		Tells: market.TellsQuote | market.TellsPrice,
+	}
+	if t.Sell {
+		t.BaseAmount, t.QuoteAmount, t.Raised = given, got, got
+	}
+	return []market.Event{market.CurveSet{Venue: "dbc", Token: t.Token, TargetQuote: e.Amount("migration_threshold")}, t}
+}
+
+func dbcCompleted(*idltest.Event) []market.Event {
+	return []market.Event{market.CurveCompleted{Venue: "dbc", Token: key(accountOf("base_mint"))}}
+}
+
+// postedBySquare is (sqrt/2^64)^2 · 10^18 in whole numbers.
+func postedBySquare(sqrt market.Amount) (price market.Amount) {
+	n := sqrt.ToBig()
+	n.Mul(n, n)
+	n.Mul(n, big.NewInt(1_000_000_000_000_000_000))
+	n.Rsh(n, 128)
+	price.SetFromBig(n)
+	return price
+}

@@ -1,0 +1,187 @@
+package decode
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/idltest"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// What has neither a description nor a recording is written here from the programs' sources: Raydium's CPMM, the making of a pool of AMM v4, and migrations.
+
+func numbersOf(list ...uint64) (out []byte) {
+	for _, n := range list {
+		out = binary.LittleEndian.AppendUint64(out, n)
+	}
+	return out
+}
+
+// logged are the lines of a program that logs an event in a call from a message.
+func logged(program, event string, body []byte) []string {
+	disc := eventNamed(event)
+	return []string{
+		"Program " + program + " invoke [1]", "Program data: " + base64.StdEncoding.EncodeToString(append(disc[:], body...)), "Program " + program + " success",
+	}
+}
+
+// balanceOf is a token account's balance, by its place among the transaction's keys.
+func balanceOf(place int, mint, owner string, amount uint64) map[string]any {
+	return map[string]any{"accountIndex": place, "mint": mint, "owner": owner, "uiTokenAmount": map[string]any{"amount": fmt.Sprint(amount), "decimals": 6}}
+}
+
+func keyBytes(text string) []byte { return key(text).Bytes()[1:] }
+
+// cpmmAccounts are those of a swap.
+var cpmmAccounts = []string{
+	"payer", "authority", "amm_config", "pool_state", "input_token_account", "output_token_account", "input_vault", "output_vault", "input_token_program",
+	"output_token_program", "input_token_mint", "output_token_mint", "observation_state",
+}
+
+// TestCPMMSwap: a swap is told by its event, in either direction, and by the pool's token accounts where the log is cut off.
+func TestCPMMSwap(t *testing.T) {
+	d := newDecoder(t, everything())
+	small, large := accountOf("input_token_mint"), accountOf("output_token_mint")
+	if slices.Compare(keyBytes(small), keyBytes(large)) > 0 {
+		small, large = large, small
+	}
+	pool, payer, holder := key(accountOf("pool_state")), key(accountOf("payer")), market.RaydiumCPMMHolder.String()
+	instruction := instructionNamed("swap_base_input")
+	for name, given := range map[string]string{"the first token": small, "the second token": large} {
+		got := small
+		if given == small {
+			got = large
+		}
+		c := calls{
+			program: cpmmProgram, accounts: cpmmAccounts, named: map[string]string{"input_token_mint": given, "output_token_mint": got}, data: append(instruction[:], numbersOf(100, 1)...),
+			logs: logged(cpmmProgram, "SwapEvent", slices.Concat(keyBytes(accountOf("pool_state")), numbersOf(5000, 7000, 100, 130, 0, 0), []byte{1})),
+			// The pool's accounts have 11 and 22 more, which are owed to others.
+			before:   []map[string]any{balanceOf(8, given, holder, 5011), balanceOf(9, got, holder, 7022)},
+			balances: []map[string]any{balanceOf(8, given, holder, 5111), balanceOf(9, got, holder, 6892)},
+		}
+		want := []market.Event{
+			market.PoolCreated{Protocol: market.RaydiumCPMM, Factory: key(cpmmProgram), Pool: pool, Token0: key(small), Token1: key(large), Seen: true},
+			market.Reserves{Pool: pool, Reserve0: amountOf(5100), Reserve1: amountOf(6870)},
+			market.Swap{Pool: pool, Sender: payer, Recipient: payer, Amount0: in(amountOf(100)), Amount1: out(amountOf(130))},
+		}
+		cut := slices.Clone(want)
+		cut[1] = market.Reserves{Pool: pool, Reserve0: amountOf(5111), Reserve1: amountOf(6892)}
+		if given == large {
+			for _, list := range [][]market.Event{want, cut} {
+				r, s := list[1].(market.Reserves), list[2].(market.Swap)
+				list[1] = market.Reserves{Pool: pool, Reserve0: r.Reserve1, Reserve1: r.Reserve0}
+				list[2] = market.Swap{Pool: pool, Sender: payer, Recipient: payer, Amount0: s.Amount1, Amount1: s.Amount0}
+			}
+		}
+		if list := eventsOf(decodeOne(t, d, c.raw(t))); !slices.Equal(list, want) {
+			t.Errorf("%s is given:\n got %+v\nwant %+v", name, list, want)
+		}
+		c.logs = []string{"Log truncated"}
+		if list := eventsOf(decodeOne(t, d, c.raw(t))); !slices.Equal(list, cut) {
+			t.Errorf("%s is given, and the log is cut off:\n got %+v\nwant %+v", name, list, cut)
+		}
+		c.logs = logged(cpmmProgram, "SwapEvent", slices.Concat(keyBytes(accountOf("another pool")), numbersOf(5000, 7000, 100, 130, 0, 0), []byte{1}))
+		if list := eventsOf(decodeOne(t, d, c.raw(t))); list != nil {
+			t.Errorf("an event of another pool: %+v", list)
+		}
+	}
+}
+
+// TestCPMMLiquidity: deposits and withdrawals tell the reserves before them.
+func TestCPMMLiquidity(t *testing.T) {
+	d := newDecoder(t, everything())
+	for name, c := range map[string]struct {
+		kind byte
+		want [2]uint64
+	}{"deposit": {0, [2]uint64{1100, 2200}}, "withdraw": {1, [2]uint64{900, 1800}}} {
+		instruction := instructionNamed(name)
+		call := calls{
+			program: cpmmProgram, accounts: []string{"owner", "authority", "pool_state"}, data: instruction[:],
+			logs: logged(cpmmProgram, "LpChangeEvent", slices.Concat(keyBytes(accountOf("pool_state")), numbersOf(9, 1000, 2000, 100, 200, 0, 0), []byte{c.kind})),
+		}
+		want := []market.Event{market.Reserves{Pool: key(accountOf("pool_state")), Reserve0: amountOf(c.want[0]), Reserve1: amountOf(c.want[1])}}
+		if list := eventsOf(decodeOne(t, d, call.raw(t))); !slices.Equal(list, want) {
+			t.Errorf("%s: %+v, want %+v", name, list, want)
+		}
+	}
+}
+
+// TestMadePools: the making of pools of programs that tell no event of it.
+func TestMadePools(t *testing.T) {
+	d := newDecoder(t, everything())
+	initialize := instructionNamed("initialize")
+	for name, c := range map[string]struct {
+		calls
+		want market.PoolCreated
+	}{
+		"CPMM": {
+			calls{
+				program: cpmmProgram, data: append(initialize[:], numbersOf(1, 2, 3)...), accounts: []string{
+					"creator", "amm_config", "authority", "pool_state", "token_0_mint", "token_1_mint", "lp_mint", "creator_token_0", "creator_token_1", "creator_lp_token",
+					"token_0_vault", "token_1_vault",
+				},
+				balances: []map[string]any{
+					balanceOf(9, accountOf("token_0_mint"), accountOf("creator"), 77), balanceOf(12, accountOf("token_0_mint"), market.RaydiumCPMMHolder.String(), 500),
+					balanceOf(13, accountOf("token_1_mint"), market.RaydiumCPMMHolder.String(), 600),
+				},
+			},
+			market.PoolCreated{Protocol: market.RaydiumCPMM, Factory: key(cpmmProgram), Pool: key(accountOf("pool_state"))},
+		},
+		"AMM v4": {
+			calls{
+				program: ammProgram, data: []byte{1}, accounts: []string{
+					"token_program", "ata_program", "system_program", "rent", "amm", "authority", "open_orders", "lp_mint", "token_0_mint", "token_1_mint", "coin_vault", "pc_vault",
+				},
+				balances: []map[string]any{
+					balanceOf(12, accountOf("token_0_mint"), market.RaydiumAMMv4Holder.String(), 500), balanceOf(13, accountOf("token_1_mint"), market.RaydiumAMMv4Holder.String(), 600),
+				},
+			},
+			market.PoolCreated{Protocol: market.RaydiumAMMv4, Factory: key(ammProgram), Pool: key(accountOf("amm"))},
+		},
+	} {
+		c.want.Token0, c.want.Token1 = key(accountOf("token_0_mint")), key(accountOf("token_1_mint"))
+		want := []market.Event{c.want, market.Reserves{Pool: c.want.Pool, Reserve0: amountOf(500), Reserve1: amountOf(600)}}
+		if list := eventsOf(decodeOne(t, d, c.raw(t))); !slices.Equal(list, want) {
+			t.Errorf("%s:\n got %+v\nwant %+v", name, list, want)
+		}
+	}
+}
+
+// TestMigrations: instructions that move a full curve's funds to a pool, of which no event tells.
+func TestMigrations(t *testing.T) {
+	d := newDecoder(t, everything())
+	programs, _ := idltest.Encoded(t, 1)
+	launchLab := []string{"payer", "base_mint", "quote_mint", "platform_config", "cpswap_program", "cpswap_pool"}
+	for name, c := range map[string]struct {
+		program  string
+		accounts []string
+		want     []market.Event
+	}{
+		"migration_damm_v2": {MeteoraDBC, programs["dbc"].Accounts["migration_damm_v2"], []market.Event{
+			market.Graduated{Venue: "dbc", Token: key(accountOf("base_mint")), Pool: key(accountOf("pool"))},
+		}},
+		"migrate_meteora_damm": {MeteoraDBC, programs["dbc"].Accounts["migrate_meteora_damm"], []market.Event{
+			market.Graduated{Venue: "dbc", Token: key(accountOf("token_a_mint")), Pool: key(accountOf("pool"))},
+			market.Graduated{Venue: "dbc", Token: key(accountOf("token_b_mint")), Pool: key(accountOf("pool"))},
+		}},
+		"migrate_to_cpswap": {LaunchLab, launchLab, []market.Event{
+			market.Graduated{Venue: "launchlab", Token: key(accountOf("base_mint")), Pool: key(accountOf("cpswap_pool"))},
+		}},
+		"migrate_to_amm": {LaunchLab, launchLab, []market.Event{market.Graduated{Venue: "launchlab", Token: key(accountOf("base_mint"))}}},
+		"another":        {LaunchLab, launchLab, nil},
+	} {
+		instruction := instructionNamed(name)
+		call := calls{program: c.program, accounts: c.accounts, data: instruction[:]}
+		if list := eventsOf(decodeOne(t, d, call.raw(t))); !slices.Equal(list, c.want) {
+			t.Errorf("%s:\n got %+v\nwant %+v", name, list, c.want)
+		}
+	}
+	for name, disc := range programs["dbc"].Instructions {
+		if got := instructionNamed(name); string(got[:]) != string(disc) {
+			t.Errorf("instruction %s begins with %x, want %x", name, got, disc)
+		}
+	}
+}
