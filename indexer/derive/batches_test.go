@@ -48,6 +48,27 @@ var kinds = []poolKind{
 	{PoolCreated: market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(2), Token0: market.Native, Token1: usdc, Hooks: badHook, SqrtPriceX96: sqrtPrice(0)}},
 	{PoolCreated: market.PoolCreated{Protocol: market.Solidly, Factory: solidly, Pool: address(73), Token0: usdt, Token1: usdc, Stable: true}},
 	{PoolCreated: created(market.Slipstream, slipstream, address(74), frog, weth)}, // priced before it is announced
+	{PoolCreated: seen(market.PumpSwap, pumpSwap, address(76), dog, weth)},         // told by each trade, with virtual reserves
+	{PoolCreated: seen(market.MeteoraDAMMv2, damm, address(77), usdc, cat)},        // told by each trade, with its price
+}
+
+// seen is what a trade tells of its pool.
+func seen(protocol market.Protocol, factory, pool, token0, token1 market.Address) market.PoolCreated {
+	c := created(protocol, factory, pool, token0, token1)
+	c.Seen = true
+	return c
+}
+
+// synced draws a pool's reserves, and sometimes what is virtual of them.
+func (s *story) synced(k *poolKind) market.Event {
+	e := market.Reserves{Pool: k.Pool, Reserve0: s.amount("reserve0"), Reserve1: s.amount("reserve1")}
+	if k.Protocol == market.PumpSwap {
+		e.TellsVirtual = rapid.Bool().Draw(s.t, "with what is virtual")
+		if e.Virtual1 = in(s.amount("virtual")); rapid.Bool().Draw(s.t, "below zero") {
+			e.Virtual1 = e.Virtual1.Negate()
+		}
+	}
+	return e
 }
 
 // sqrtPrice is the X96 square root price of a multiple of 600 ticks, near enough.
@@ -250,7 +271,10 @@ func (s *story) add(tx *market.Tx, e market.Event) {
 }
 
 func (s *story) trade(b *market.Block, tx *market.Tx, k *poolKind) {
-	if !s.known[k.Pool] && rapid.Bool().Draw(s.t, "known first") {
+	switch {
+	case k.Seen && s.known[k.Pool]:
+		s.add(tx, k.PoolCreated)
+	case k.Seen || !s.known[k.Pool] && rapid.Bool().Draw(s.t, "known first"):
 		s.begin(b, tx, k)
 	}
 	a0, a1 := in(s.amount("amount0")), out(s.amount("amount1"))
@@ -272,14 +296,17 @@ func (s *story) trade(b *market.Block, tx *market.Tx, k *poolKind) {
 		e.Tick = int32(rapid.IntRange(-5, 5).Draw(s.t, "tick")) * 600
 		e.SqrtPriceX96, e.Liquidity = sqrtPrice(e.Tick), s.amount("liquidity")
 	} else if rapid.IntRange(0, 4).Draw(s.t, "synced") > 0 {
-		s.add(tx, synced(k.Pool, s.amount("reserve0"), s.amount("reserve1")))
+		s.add(tx, s.synced(k))
+	}
+	if k.Protocol == market.MeteoraDAMMv2 {
+		e.SqrtPriceX96 = sqrtPrice(int32(rapid.IntRange(-5, 5).Draw(s.t, "told price")) * 600)
 	}
 	s.add(tx, e)
 }
 
 func (s *story) liquidity(tx *market.Tx, k *poolKind) {
 	if !k.Protocol.Concentrated() {
-		s.add(tx, synced(k.Pool, s.amount("reserve0"), s.amount("reserve1")))
+		s.add(tx, s.synced(k))
 		s.add(tx, market.PairLiquidity{Pool: k.Pool})
 		return
 	}
@@ -487,6 +514,7 @@ func drawStory(t *rapid.T) ([]market.Block, *chainconfig.Chain) {
 			c.Tracking.MinLiquidityUSD = 100
 		}
 		withFee(c)
+		ofSolana(c)
 		c.Tracking.CountedLiquidityUSD = rapid.SampledFrom([]float64{1, 5_000}).Draw(t, "counted liquidity")
 	})
 	s.write()

@@ -426,7 +426,7 @@ var (
 	router, aggregator, solver = address(31), address(32), address(33)
 	collector                  = address(34)
 	v2, v3, v4, solidly        = address(41), address(42), address(43), address(44)
-	slipstream                 = address(45)
+	slipstream, pumpSwap, damm = address(45), address(46), address(47)
 	goodHook, badHook          = address(51), address(52)
 	poolA, poolB, poolC, poolD = address(61), address(62), address(63), address(64)
 	pad, otherPad, ownCurve    = address(81), address(82), address(83)
@@ -459,6 +459,12 @@ func config(change ...func(*chainconfig.Chain)) *chainconfig.Chain {
 		f(c)
 	}
 	return c
+}
+
+// ofSolana declares exchanges of Solana, too.
+func ofSolana(c *chainconfig.Chain) {
+	c.Exchanges = append(c.Exchanges, chainconfig.Exchange{Name: "pumpswap", Protocol: market.PumpSwap, Factory: pumpSwap},
+		chainconfig.Exchange{Name: "damm", Protocol: market.MeteoraDAMMv2, Factory: damm})
 }
 
 func followAll(c *chainconfig.Chain) { c.Tracking.Holders = chainconfig.HoldersAll }
