@@ -160,8 +160,8 @@ func (w *testWorld) rawPrice(t *testing.T, p *market.Pool, block uint64) *big.Fl
 		b := w.ethCall(t, p.Factory.String(), selector("extsload(bytes32)")+hex.EncodeToString(slot), block)
 		mask := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 160), big.NewInt(1))
 		sqrt = new(big.Int).And(word(b, 0), mask)
-	case market.BondingCurve:
-		t.Fatalf("pool %s is a curve, of which this world has none", p.ID)
+	case market.BondingCurve, market.PumpSwap, market.RaydiumAMMv4, market.RaydiumCPMM, market.MeteoraDAMMv2:
+		t.Fatalf("pool %s is of %s, of which this world has none", p.ID, p.Protocol)
 	case market.UniswapV3, market.PancakeSwapV3, market.Slipstream:
 		sqrt = word(w.ethCall(t, p.ID.String(), selector("slot0()"), block), 0)
 	}

@@ -3,7 +3,6 @@ package indexer
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -30,7 +29,8 @@ func hides(slots ...uint64) func(string, []json.RawMessage, any) (any, *solanate
 				return nil, &solanatest.Refusal{Code: -32009, Message: "Slot was skipped, or missing in long-term storage"}
 			}
 		case "getBlocks":
-			return slices.DeleteFunc(slices.Clone(result.([]uint64)), func(s uint64) bool { return slices.Contains(slots, s) }), nil
+			list, _ := result.([]uint64)
+			return slices.DeleteFunc(slices.Clone(list), func(s uint64) bool { return slices.Contains(slots, s) }), nil
 		}
 		return result, nil
 	}
@@ -198,7 +198,7 @@ func TestSolanaAnotherChain(t *testing.T) {
 	w := solanatest.NewWorld(9)
 	n := solanaNode(t, w)
 	n.SetGenesis(solanatest.Name("another chain"))
-	o := Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now, Holder: t.Name()}
+	o := Options{Log: slog.New(slog.DiscardHandler), Now: time.Now, Holder: t.Name()}
 	if err := Check(t.Context(), solanaConfig(n), o); !errors.Is(err, rpc.ErrWrongChain) || !strings.Contains(err.Error(), "genesisHash "+solanatest.Genesis) {
 		t.Errorf("a node of another chain: %v", err)
 	}

@@ -262,6 +262,8 @@ func TestWhatCannotChange(t *testing.T) {
 			  "quoteAssets": [{"symbol": "WETH", "address": "0x4200000000000000000000000000000000000006"}]}`,
 			"spec.family: Invalid value: family can't change: delete this Chain and declare another with a new id",
 		},
+		{"a chain's genesis hash", chains, "solana", `{"genesisHash": "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"}`, "genesisHash can't change"},
+		{"a chain's genesis hash, left out", chains, "solana", `{"genesisHash": null}`, "genesisHash can't change"},
 		{"a chain's label, order and nodes", chains, "base", `{"label": "B", "order": 3, "rpc": {"endpoints": [{"url": "http://node"}]}}`, ""},
 		{"whether a chain is suspended", chains, "base", `{"suspend": true}`, ""},
 		{"a venue's id", venues, "four-meme", `{"id": "other"}`, "spec.id: Invalid value: \"other\": id can't change: delete this LaunchVenue and declare another"},

@@ -205,7 +205,7 @@ func (a *declaredAsked) askFactory(p market.Protocol, quotes []market.Address) {
 	case market.UniswapV4:
 		name = "extsload(bytes32)"
 		ask(callExtsload + fmt.Sprintf("%064x", 0))
-	case market.BondingCurve: // a launch venue's, no exchange's
+	case market.BondingCurve, market.PumpSwap, market.RaydiumAMMv4, market.RaydiumCPMM, market.MeteoraDAMMv2: // a launch venue's, no exchange's
 		return
 	}
 	a.judge = func(a *declaredAsked) {

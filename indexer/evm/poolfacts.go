@@ -227,7 +227,7 @@ func describe(pool market.Address, c []*call, exchanges []chainconfig.Exchange) 
 			}
 			info.Stable = !stable.IsZero()
 			return info, callGetPoolKind + word(token0) + word(token1) + fmt.Sprintf("%064x", min(stable.Uint64(), 1)), ""
-		case market.UniswapV4, market.BondingCurve:
+		case market.UniswapV4, market.BondingCurve, market.PumpSwap, market.RaydiumAMMv4, market.RaydiumCPMM, market.MeteoraDAMMv2:
 		}
 	}
 	return info, "", undeclaredFactory

@@ -59,7 +59,7 @@ func poolQuestions(p market.Protocol, tokens string) (questions []string) {
 		}
 	case market.Slipstream:
 		questions = slipstreamPoolsOf(tokens)
-	case market.UniswapV4, market.BondingCurve: // their pools are no contracts
+	case market.UniswapV4, market.BondingCurve, market.PumpSwap, market.RaydiumAMMv4, market.RaydiumCPMM, market.MeteoraDAMMv2: // their pools are no contracts
 	}
 	return questions
 }

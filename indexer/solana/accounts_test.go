@@ -60,7 +60,8 @@ func TestRecordedAccounts(t *testing.T) {
 	}{
 		"2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo": {
 			6, 705894641526469, "8Jornc27vtAYPkwDzsZVgLQchAYyC8nD7aCNPCDV8Qk2", "2apBGMsS6ti9RyF5TwQTDswXBWskiJP2LD4cUEDqYJjk",
-			[]uint16{TransferFee, 3, 4, PermanentDelegate, TransferHook, 16, 18, extensionMetadata}, "PayPal USD", "PYUSD",
+			[]uint16{TransferFee, 3, 4, PermanentDelegate, TransferHook, 16, 18, extensionMetadata},
+			"PayPal USD", "PYUSD",
 		},
 		"znv3FZt2HFAvzYf5LxzVyryh3mBXWuTRRng25gEZAjh":  {6, 991622730520864, "", "", []uint16{TransferFee, 18, extensionMetadata}, "Infinite Money Glitch", "IMG"},
 		"7atgF8KQo4wJrD5ATGX7t1V2zVvykPJbFfNeVf1icFv1": {2, 99992304138149034, "", "", []uint16{TransferFee}, "", ""},
@@ -117,8 +118,8 @@ func TestCutAccounts(t *testing.T) {
 	}
 }
 
-// TestDerivedKeys holds derived keys against those that the mainnet has: Metaplex's accounts name their token, pump.fun's events their curve, and LaunchLab's
-// holder stands in its recorded transactions.
+// TestDerivedKeys holds derived keys against those that the mainnet has: Metaplex's accounts name their token, pump.fun's events their curve, and the
+// accounts that hold what all pools or curves of a program have stand in recorded transactions and descriptions.
 func TestDerivedKeys(t *testing.T) {
 	seen := 0
 	for key, a := range recordedAccounts(t) {
@@ -144,8 +145,26 @@ func TestDerivedKeys(t *testing.T) {
 			}
 		}
 	}
-	if got := derived(program(decode.LaunchLab), []byte("vault_auth_seed")); got != market.LaunchLabHolder {
-		t.Errorf("LaunchLab's holder is %s", got)
+	for seed, c := range map[string]struct {
+		program string
+		want    market.Address
+	}{
+		"vault_auth_seed":             {decode.LaunchLab, market.LaunchLabHolder},
+		"pool_authority":              {decode.MeteoraDBC, market.MeteoraDBCHolder},
+		"vault_and_lp_mint_auth_seed": {"CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C", market.RaydiumCPMMHolder},
+		"amm authority":               {"675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8", market.RaydiumAMMv4Holder},
+	} {
+		if got := derived(program(c.program), []byte(seed)); got != c.want || got.IsNone() {
+			t.Errorf("the holder of %s is %s, want %s", c.program, got, c.want)
+		}
+	}
+	if got := derived(program("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG"), []byte("pool_authority")); got != market.MeteoraDAMMv2Holder {
+		t.Errorf("the holder of DAMM v2 is %s", got)
+	}
+	for _, p := range []market.Address{tokenProgram, token2022Program, metadataProgram} {
+		if p.IsNone() {
+			t.Error("the text of a program is none")
+		}
 	}
 	if seen < 8 || curves < 5 {
 		t.Errorf("only %d accounts and %d curves are recorded", seen, curves)

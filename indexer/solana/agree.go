@@ -3,8 +3,8 @@ package solana
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
@@ -59,7 +59,7 @@ func (s *Source) Agree(ctx context.Context, h chain.Header, r *chain.BlockRead) 
 		}
 	}
 	if !r.Doubtful {
-		s.tell(chain.Aside{Kind: "block", Subject: fmt.Sprint(h.Number), Reason: chain.EndpointsDiffer})
+		s.tell(chain.Aside{Kind: "block", Subject: strconv.FormatUint(h.Number, 10), Reason: chain.EndpointsDiffer})
 	}
 	r.Doubtful = true
 	best := slices.MinFunc(votes, func(a, b vote) int { return a.by.Outvotes() - b.by.Outvotes() })

@@ -1,10 +1,9 @@
 package solana
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-
-	"golang.org/x/crypto/blake2b"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -22,17 +21,14 @@ func hashDecoded(c *chainconfig.Chain) (sum [8]byte) {
 	for _, v := range c.Venues {
 		text = fmt.Appendf(text, " %s %s %v", v.ID, v.Protocol, v.Contracts)
 	}
-	hash := blake2b.Sum256(text)
+	hash := sha256.Sum256(text)
 	copy(sum[:], hash[:])
 	return sum
 }
 
 // digestOf is a hash of what a block means and of its own hash, without its time: nodes may know different ones.
 func digestOf(b *market.Block) (sum [32]byte) {
-	h, err := blake2b.New256(nil)
-	if err != nil {
-		panic(err) // it takes no key
-	}
+	h := sha256.New()
 	_, _ = h.Write(b.Hash[:])
 	var buf []byte
 	for i := range b.Txs {

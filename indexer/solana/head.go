@@ -116,9 +116,9 @@ func (s *Source) reached(by *endpoint, slot uint64) (reached uint64, alone bool)
 	if len(others) == 0 {
 		return slot, true
 	}
-	all := append(others, slot)
-	slices.Sort(all)
-	return all[len(all)-2], false
+	others = append(others, slot)
+	slices.Sort(others)
+	return others[len(others)-2], false
 }
 
 // newest is the newest block up to a slot: that slot may be one without a block, or nodes may not have it yet.

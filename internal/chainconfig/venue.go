@@ -45,13 +45,6 @@ func (p VenueProtocol) Family() Family {
 func (p VenueProtocol) HasCurve() bool { return p != ClankerV3 && p != ClankerV4 }
 
 // Holder is the account that holds what all curves of a program of Solana have; none where each curve holds its own.
-func (p VenueProtocol) Holder() market.Address {
-	switch p {
-	case MeteoraDBC:
-		return market.MeteoraDBCHolder
-	case RaydiumLaunchLab:
-		return market.LaunchLabHolder
-	default:
-		return market.Address{}
-	}
-}
+func (p VenueProtocol) Holder() market.Address { return curveHolders[p] }
+
+var curveHolders = map[VenueProtocol]market.Address{MeteoraDBC: market.MeteoraDBCHolder, RaydiumLaunchLab: market.LaunchLabHolder}

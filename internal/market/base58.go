@@ -80,8 +80,8 @@ func AppendBase58(dst, text []byte) (out []byte, ok bool) {
 	for range zeros {
 		dst = append(dst, 0)
 	}
-	for i := len(limbs) - 1; i >= 0; i-- {
-		limb := [4]byte{byte(limbs[i] >> 24), byte(limbs[i] >> 16), byte(limbs[i] >> 8), byte(limbs[i])}
+	for i, l := range slices.Backward(limbs) {
+		limb := [4]byte{byte(l >> 24), byte(l >> 16), byte(l >> 8), byte(l)}
 		significant := limb[:]
 		if i == len(limbs)-1 {
 			significant = bytes.TrimLeft(significant, "\x00")

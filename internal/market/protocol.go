@@ -27,33 +27,21 @@ var Protocols = []Protocol{UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3, Solid
 
 // Accounts that hold what all pools or curves of a program of Solana have, and are nobody's wallets.
 var (
-	RaydiumAMMv4Holder  = solanaProgram("5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1")
-	RaydiumCPMMHolder   = solanaProgram("GpMZbSM2GgvTKHJirzeGfMFoaZ8UR2X7F4v8vHTvxFbL")
-	MeteoraDAMMv2Holder = solanaProgram("HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC")
-	LaunchLabHolder     = solanaProgram("WLHv2UAZm6z4KyaaELi5pjdbJh6RESMva1Rnn8pJVVh")
-	MeteoraDBCHolder    = solanaProgram("FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM")
+	RaydiumAMMv4Holder  = solanaAccount("5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1")
+	RaydiumCPMMHolder   = solanaAccount("GpMZbSM2GgvTKHJirzeGfMFoaZ8UR2X7F4v8vHTvxFbL")
+	MeteoraDAMMv2Holder = solanaAccount("HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC")
+	LaunchLabHolder     = solanaAccount("WLHv2UAZm6z4KyaaELi5pjdbJh6RESMva1Rnn8pJVVh")
+	MeteoraDBCHolder    = solanaAccount("FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM")
 )
 
 // Holder is the account that holds what all pools of a program of Solana have; none where each pool holds its own.
-func (p Protocol) Holder() Address {
-	switch p {
-	case RaydiumAMMv4:
-		return RaydiumAMMv4Holder
-	case RaydiumCPMM:
-		return RaydiumCPMMHolder
-	case MeteoraDAMMv2:
-		return MeteoraDAMMv2Holder
-	default:
-		return Address{}
-	}
-}
+func (p Protocol) Holder() Address { return holders[p] }
 
-// solanaProgram is an account whose text stands in this file.
-func solanaProgram(text string) Address {
-	a, err := ParseSolanaAddress(text)
-	if err != nil {
-		panic(err)
-	}
+var holders = map[Protocol]Address{RaydiumAMMv4: RaydiumAMMv4Holder, RaydiumCPMM: RaydiumCPMMHolder, MeteoraDAMMv2: MeteoraDAMMv2Holder}
+
+// solanaAccount is an account whose text stands in this file, where a test reads each.
+func solanaAccount(text string) Address {
+	a, _ := ParseSolanaAddress(text)
 	return a
 }
 

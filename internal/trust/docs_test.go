@@ -53,6 +53,11 @@ func TestRulesAreDocumented(t *testing.T) {
 			}
 		}
 	}
+	for _, r := range SolanaRules {
+		if found := rowsOf(r.ID); len(found) == 0 || !strings.Contains(found[0], "| "+r.Title+" |") || r.Title == "" {
+			t.Errorf("%s: its title is %q: %v", r.ID, r.Title, found)
+		}
+	}
 	if want := fmt.Sprintf("%d or more: fail, high; %d or more: warn, medium; either only if fewer than %g %%", tooManyLaunches, manyLaunches, 100*graduatedAtLeast); !strings.Contains(rowsOf(CreatorHistory)[0], want) {
 		t.Errorf("no %q", want)
 	}

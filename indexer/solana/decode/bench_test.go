@@ -12,6 +12,7 @@ import (
 // benchBlock is a block of a shape as the mainnet's: of 2,500 transactions 1,000 are votes, 500 failed and 450 trade with a known program; the others are
 // recorded ones that mean nothing here, but for what they do to balances.
 func benchBlock(b *testing.B) []byte {
+	b.Helper()
 	var trades, others []json.RawMessage
 	d := newDecoder(b, declared())
 	for _, tx := range solanatest.Recorded(b) {
@@ -45,12 +46,16 @@ func benchBlock(b *testing.B) []byte {
 }
 
 func failed(b *testing.B, raw json.RawMessage) json.RawMessage {
-	var tx map[string]any
+	b.Helper()
+	var tx struct {
+		Meta        map[string]any  `json:"meta"`
+		Transaction json.RawMessage `json:"transaction"`
+	}
 	if err := json.Unmarshal(raw, &tx); err != nil {
 		b.Fatal(err)
 	}
-	tx["meta"].(map[string]any)["err"] = map[string]any{"InstructionError": []any{2, map[string]any{"Custom": 6001}}}
-	out, err := json.Marshal(tx)
+	tx.Meta["err"] = map[string]any{"InstructionError": []any{2, map[string]any{"Custom": 6001}}}
+	out, err := json.Marshal(map[string]any{"meta": tx.Meta, "transaction": tx.Transaction})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -23,47 +23,56 @@ const (
 )
 
 // change is a recorded transaction after a test changed it.
-func change(t testing.TB, signature string, edit func(tx map[string]any)) json.RawMessage {
-	t.Helper()
-	for _, recorded := range solanatest.Recorded(t) {
+func change(tb testing.TB, signature string, edit func(tx map[string]any)) json.RawMessage {
+	tb.Helper()
+	for _, recorded := range solanatest.Recorded(tb) {
 		if recorded.Signature != signature {
 			continue
 		}
 		var tx map[string]any
 		if err := json.Unmarshal(recorded.Raw, &tx); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		edit(tx)
 		raw, err := json.Marshal(tx)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		return raw
 	}
-	t.Fatalf("%s isn't recorded", signature)
+	tb.Fatalf("%s isn't recorded", signature)
 	return nil
 }
 
-func meta(tx map[string]any) map[string]any { return tx["meta"].(map[string]any) }
+func meta(tx map[string]any) map[string]any { return fields(tx["meta"]) }
 
-func message(tx map[string]any) map[string]any {
-	return tx["transaction"].(map[string]any)["message"].(map[string]any)
+func message(tx map[string]any) map[string]any { return fields(fields(tx["transaction"])["message"]) }
+
+// fields are those of an object of JSON, items those of a list; none of what is neither.
+func fields(v any) map[string]any {
+	out, _ := v.(map[string]any)
+	return out
+}
+
+func items(v any) []any {
+	out, _ := v.([]any)
+	return out
 }
 
 // logs are a transaction's lines.
 func logs(tx map[string]any) (out []string) {
-	for _, l := range meta(tx)["logMessages"].([]any) {
-		out = append(out, l.(string))
+	for _, l := range items(meta(tx)["logMessages"]) {
+		out = append(out, fmt.Sprint(l))
 	}
 	return out
 }
 
 // rename has another program in the place of one, everywhere.
-func rename(t testing.TB, raw json.RawMessage, from, to string) json.RawMessage {
-	t.Helper()
+func rename(tb testing.TB, raw json.RawMessage, from, to string) json.RawMessage {
+	tb.Helper()
 	out := strings.ReplaceAll(string(raw), from, to)
 	if out == string(raw) {
-		t.Fatalf("no %s in the transaction", from)
+		tb.Fatalf("no %s in the transaction", from)
 	}
 	return json.RawMessage(out)
 }
@@ -90,11 +99,10 @@ func TestEventsOfOtherPrograms(t *testing.T) {
 func TestCalledByOthers(t *testing.T) {
 	d := newDecoder(t, declared())
 	raw := change(t, pumpSwapped, func(tx map[string]any) {
-		for _, g := range meta(tx)["innerInstructions"].([]any) {
-			group := g.(map[string]any)
-			calls := group["instructions"].([]any)
+		for _, g := range items(meta(tx)["innerInstructions"]) {
+			calls := items(fields(g)["instructions"])
 			for _, c := range calls {
-				if call := c.(map[string]any); call["stackHeight"] == 3.0 {
+				if call := fields(c); call["stackHeight"] == 3.0 {
 					call["stackHeight"] = 2.0 // as if it were called by the instruction of the message
 				}
 			}
@@ -136,7 +144,7 @@ func TestLogsThatAreCutOff(t *testing.T) {
 	}
 	twice := change(t, ammPurchase, func(tx map[string]any) {
 		meta(tx)["logMessages"] = nil
-		list := message(tx)["instructions"].([]any)
+		list := items(message(tx)["instructions"])
 		message(tx)["instructions"] = append(list, list[5])
 	})
 	if got := told(decodeOne(t, d, twice)); got != nil {
@@ -161,10 +169,10 @@ func TestGrownEvents(t *testing.T) {
 	for _, signature := range []string{pumpBuy, pumpSwapped, labBuy} {
 		want := told(decodeOne(t, d, change(t, signature, same)))
 		raw := change(t, signature, func(tx map[string]any) {
-			for _, g := range meta(tx)["innerInstructions"].([]any) {
-				for _, c := range g.(map[string]any)["instructions"].([]any) {
-					call := c.(map[string]any)
-					data, _ := market.AppendBase58(nil, []byte(call["data"].(string)))
+			for _, g := range items(meta(tx)["innerInstructions"]) {
+				for _, c := range items(fields(g)["instructions"]) {
+					call := fields(c)
+					data, _ := market.AppendBase58(nil, []byte(fmt.Sprint(call["data"])))
 					if len(data) > 8 && discriminator(data) == selfCall {
 						call["data"] = market.EncodeBase58(append(data, make([]byte, 40)...))
 					}
@@ -216,14 +224,14 @@ func TestBadBlocks(t *testing.T) {
 	}
 	balances := func(edit func(list []any) []any) json.RawMessage {
 		return change(t, pumpBuy, func(tx map[string]any) {
-			meta(tx)["postTokenBalances"] = edit(meta(tx)["postTokenBalances"].([]any))
+			meta(tx)["postTokenBalances"] = edit(items(meta(tx)["postTokenBalances"]))
 		})
 	}
 	first := func(edit func(b map[string]any)) json.RawMessage {
-		return balances(func(list []any) []any { edit(list[0].(map[string]any)); return list })
+		return balances(func(list []any) []any { edit(fields(list[0])); return list })
 	}
 	instruction := func(name string, value any) json.RawMessage {
-		return change(t, pumpBuy, func(tx map[string]any) { message(tx)["instructions"].([]any)[0].(map[string]any)[name] = value })
+		return change(t, pumpBuy, func(tx map[string]any) { fields(items(message(tx)["instructions"])[0])[name] = value })
 	}
 	many := make([]any, mostInstructions+1)
 	for i := range many {
@@ -253,12 +261,12 @@ func TestBadBlocks(t *testing.T) {
 		"a program beyond the keys":      block(instruction("programIdIndex", 1000)),
 		"a program beyond 16 bits":       block(instruction("programIdIndex", 1<<16)),
 		"accounts beyond the keys":       block(instruction("accounts", []int{1000})),
-		"calls of no instruction":        block(change(t, pumpBuy, func(tx map[string]any) { meta(tx)["innerInstructions"].([]any)[0].(map[string]any)["index"] = 4095 })),
-		"calls out of order":             block(change(t, pumpBuy, func(tx map[string]any) { slices.Reverse(meta(tx)["innerInstructions"].([]any)) })),
+		"calls of no instruction":        block(change(t, pumpBuy, func(tx map[string]any) { fields(items(meta(tx)["innerInstructions"])[0])["index"] = 4095 })),
+		"calls out of order":             block(change(t, pumpBuy, func(tx map[string]any) { slices.Reverse(items(meta(tx)["innerInstructions"])) })),
 		"more instructions than allowed": block(change(t, pumpBuy, func(tx map[string]any) { message(tx)["instructions"] = many })),
-		"no signature":                   block(change(t, pumpBuy, func(tx map[string]any) { tx["transaction"].(map[string]any)["signatures"] = []string{} })),
+		"no signature":                   block(change(t, pumpBuy, func(tx map[string]any) { fields(tx["transaction"])["signatures"] = []string{} })),
 		"a signature of a megabyte": block(change(t, pumpBuy, func(tx map[string]any) {
-			tx["transaction"].(map[string]any)["signatures"] = []string{strings.Repeat("z", 1<<20)}
+			fields(tx["transaction"])["signatures"] = []string{strings.Repeat("z", 1<<20)}
 		})),
 	} {
 		if b, err := d.ParseBlock(2, raw); !errors.Is(err, rpc.ErrGarbage) || len(b.Txs) > 0 {
@@ -274,14 +282,14 @@ func TestOddBlocks(t *testing.T) {
 	for name, raw := range map[string]json.RawMessage{
 		"a transaction of a version to come": change(t, pumpBuy, func(tx map[string]any) { tx["version"] = 7; tx["more"] = map[string]any{"a": []any{1, "]}"}} }),
 		"data that is no base58": change(t, pumpBuy, func(tx map[string]any) {
-			message(tx)["instructions"].([]any)[0].(map[string]any)["data"] = `0"\`
+			fields(items(message(tx)["instructions"])[0])["data"] = `0"\`
 		}),
 		"data of a megabyte": change(t, pumpBuy, func(tx map[string]any) {
-			message(tx)["instructions"].([]any)[0].(map[string]any)["data"] = strings.Repeat("z", 1<<20)
+			fields(items(message(tx)["instructions"])[0])["data"] = strings.Repeat("z", 1<<20)
 		}),
 		"an unknown owner": change(t, pumpBuy, func(tx map[string]any) {
-			list := meta(tx)["postTokenBalances"].([]any)
-			delete(list[len(list)-1].(map[string]any), "owner")
+			list := items(meta(tx)["postTokenBalances"])
+			delete(fields(list[len(list)-1]), "owner")
 		}),
 	} {
 		if got := told(decodeOne(t, d, raw)); !slices.Equal(got, want) {

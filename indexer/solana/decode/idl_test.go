@@ -195,7 +195,8 @@ var describedEvents = map[string]struct {
 				Protocol: market.MeteoraDAMMv2, Factory: key(dammProgram), Pool: e.Key("pool"), Token0: key(accountOf("token_a_mint")), Token1: key(accountOf("token_b_mint")),
 				SqrtPriceX96: price, Seen: true,
 			},
-			market.Reserves{Pool: e.Key("pool"), Reserve0: e.Amount("reserve_a_amount"), Reserve1: e.Amount("reserve_b_amount")}, s,
+			market.Reserves{Pool: e.Key("pool"), Reserve0: e.Amount("reserve_a_amount"), Reserve1: e.Amount("reserve_b_amount")},
+			s,
 		}
 	}},
 	"damm EvtLiquidityChange": {by: "add_liquidity", want: func(e *idltest.Event) []market.Event {

@@ -16,18 +16,7 @@ var (
 // linesOf are the contents, in base64, of the lines that a call of a program logged itself and that begin with a prefix, without those of the programs that it
 // called. Where the log is cut off before they are none.
 func (r *reader) linesOf(at *instruction, prefix []byte) (out []body) {
-	// The calls of programs are logged in the order in which they ran, so that the one that is meant is as many-th as its instruction. Native programs log
-	// their calls, too.
-	nth := 0
-	for i := range r.tx.instructions {
-		if &r.tx.instructions[i] == at {
-			break
-		}
-		if r.tx.instructions[i].program == at.program {
-			nth++
-		}
-	}
-	name, depth, inside := r.tx.keys[at.program], 0, 0
+	name, nth, depth, inside := r.tx.keys[at.program], r.nthCall(at), 0, 0
 	for _, line := range r.tx.lines() {
 		rest, ok := bytes.CutPrefix(line, logProgram)
 		if !ok {
@@ -55,4 +44,17 @@ func (r *reader) linesOf(at *instruction, prefix []byte) (out []body) {
 		}
 	}
 	return out
+}
+
+// nthCall is how many calls of the same program ran before one. Calls are logged in the order in which they ran.
+func (r *reader) nthCall(at *instruction) (n int) {
+	for i := range r.tx.instructions {
+		if &r.tx.instructions[i] == at {
+			break
+		}
+		if r.tx.instructions[i].program == at.program {
+			n++
+		}
+	}
+	return n
 }

@@ -3,8 +3,8 @@ package decode
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/idltest"
@@ -30,7 +30,7 @@ func logged(program, event string, body []byte) []string {
 
 // balanceOf is a token account's balance, by its place among the transaction's keys.
 func balanceOf(place int, mint, owner string, amount uint64) map[string]any {
-	return map[string]any{"accountIndex": place, "mint": mint, "owner": owner, "uiTokenAmount": map[string]any{"amount": fmt.Sprint(amount), "decimals": 6}}
+	return map[string]any{"accountIndex": place, "mint": mint, "owner": owner, "uiTokenAmount": map[string]any{"amount": strconv.FormatUint(amount, 10), "decimals": 6}}
 }
 
 func keyBytes(text string) []byte { return key(text).Bytes()[1:] }
@@ -71,7 +71,8 @@ func TestCPMMSwap(t *testing.T) {
 		cut[1] = market.Reserves{Pool: pool, Reserve0: amountOf(5111), Reserve1: amountOf(6892)}
 		if given == large {
 			for _, list := range [][]market.Event{want, cut} {
-				r, s := list[1].(market.Reserves), list[2].(market.Swap)
+				r, _ := list[1].(market.Reserves)
+				s, _ := list[2].(market.Swap)
 				list[1] = market.Reserves{Pool: pool, Reserve0: r.Reserve1, Reserve1: r.Reserve0}
 				list[2] = market.Swap{Pool: pool, Sender: payer, Recipient: payer, Amount0: s.Amount1, Amount1: s.Amount0}
 			}

@@ -90,9 +90,9 @@ func pumpTrade(c *call) {
 	}
 	if c.more() {
 		mint := pumpQuote(c.key())
-		amount, virtual, real := c.amount(), c.amount(), c.amount()
+		amount, virtual, held := c.amount(), c.amount(), c.amount()
 		if mint != market.Native && quote.IsZero() && e.After.VirtualQuote.IsZero() {
-			quote, e.After.VirtualQuote, e.After.RealQuote = amount, virtual, real
+			quote, e.After.VirtualQuote, e.After.RealQuote = amount, virtual, held
 		}
 	}
 	if e.Venue == "" {

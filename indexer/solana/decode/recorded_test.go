@@ -42,21 +42,21 @@ func declared() *chainconfig.Chain {
 	}
 }
 
-func newDecoder(t testing.TB, c *chainconfig.Chain) *Decoder {
-	t.Helper()
+func newDecoder(tb testing.TB, c *chainconfig.Chain) *Decoder {
+	tb.Helper()
 	d, err := New(c)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return d
 }
 
 // decodeOne decodes a block of one recorded transaction.
-func decodeOne(t testing.TB, d *Decoder, raw json.RawMessage) Block {
-	t.Helper()
-	b, err := d.ParseBlock(2, solanatest.Block(t, market.Header{Hash: market.Hash{2}, Parent: market.Hash{1}, Time: 1}, 1, raw))
+func decodeOne(tb testing.TB, d *Decoder, raw json.RawMessage) Block {
+	tb.Helper()
+	b, err := d.ParseBlock(2, solanatest.Block(tb, market.Header{Hash: market.Hash{2}, Parent: market.Hash{1}, Time: 1}, 1, raw))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b
 }
@@ -209,9 +209,9 @@ func ray(n func(string) *big.Int, isIn bool) []string {
 }
 
 func pumpTold(n func(string) *big.Int, e map[string]any) string {
-	quote, virtual, real := n("sol_amount"), n("virtual_sol_reserves"), n("real_sol_reserves")
+	quote, virtual, held := n("sol_amount"), n("virtual_sol_reserves"), n("real_sol_reserves")
 	if virtual.Sign() == 0 {
-		quote, virtual, real = n("quote_amount"), n("virtual_quote_reserves"), n("real_quote_reserves")
+		quote, virtual, held = n("quote_amount"), n("virtual_quote_reserves"), n("real_quote_reserves")
 	}
 	buys, _ := e["is_buy"].(bool)
 	paid := plus(quote, n("fee"), n("creator_fee"))
@@ -219,7 +219,7 @@ func pumpTold(n func(string) *big.Int, e map[string]any) string {
 		paid = minus(quote, n("fee"), n("creator_fee"))
 	}
 	return fmt.Sprintf("pump-fun %t of %s: %s for %s, raised %s, left %s and %s, virtual %s and %s", !buys, e["user"], n("token_amount"), paid, quote,
-		n("real_token_reserves"), real, n("virtual_token_reserves"), virtual)
+		n("real_token_reserves"), held, n("virtual_token_reserves"), virtual)
 }
 
 func launchLabLaunched(full map[string]any) string {

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -474,7 +475,7 @@ func (t *builder) end() json.RawMessage {
 		}
 		at := t.place(account(h.token, h.owner))
 		tell := func(n uint64) balance {
-			return balance{at, h.token, h.owner, map[string]any{"amount": fmt.Sprint(n), "decimals": decimals}}
+			return balance{at, h.token, h.owner, map[string]any{"amount": strconv.FormatUint(n, 10), "decimals": decimals}}
 		}
 		if t.moved[h] > 0 {
 			pre = append(pre, tell(t.moved[h]))

@@ -89,15 +89,17 @@ func Encoded(tb testing.TB, seed int) (map[string]Program, []Event) {
 func (e *Event) At(path ...string) any {
 	var v any = e.Fields
 	for _, name := range path {
-		fields, ok := v.(map[string]any)
-		if v, ok = fields[name]; !ok {
-			panic(fmt.Sprintf("%s of %s has no field %v", e.Name, e.Program, path))
+		fields, _ := v.(map[string]any)
+		if field, ok := fields[name]; ok {
+			v = field
+			continue
 		}
+		panic(fmt.Sprintf("%s of %s has no field %v", e.Name, e.Program, path))
 	}
 	return v
 }
 
-// Key, Text, Amount, Signed and Is are fields of a kind.
+// Key is a key.
 func (e *Event) Key(path ...string) market.Address {
 	a, err := market.ParseSolanaAddress(e.Text(path...))
 	if err != nil {
