@@ -34,8 +34,14 @@ func solanaConfig(nodes ...*solanatest.Node) *chainconfig.Chain {
 		Exchanges: []chainconfig.Exchange{
 			{Name: "pumpswap", Protocol: market.PumpSwap, Factory: solanaAddress(solanatest.PumpSwap)},
 			{Name: "raydium", Protocol: market.RaydiumAMMv4, Factory: solanaAddress(solanatest.RaydiumAMMv4)},
+			{Name: "cpmm", Protocol: market.RaydiumCPMM, Factory: solanaAddress(solanatest.RaydiumCPMM)},
+			{Name: "damm", Protocol: market.MeteoraDAMMv2, Factory: solanaAddress(solanatest.MeteoraDAMM)},
 		},
-		Venues:   []chainconfig.Venue{{ID: "pump-fun", Protocol: chainconfig.PumpFun, Contracts: []market.Address{solanaAddress(solanatest.PumpFun)}}},
+		Venues: []chainconfig.Venue{
+			{ID: "dbc", Protocol: chainconfig.MeteoraDBC, Contracts: []market.Address{solanaAddress(solanatest.Name("config"))}},
+			{ID: "launchlab", Protocol: chainconfig.RaydiumLaunchLab, Contracts: []market.Address{solanaAddress(solanatest.Name("platform"))}},
+			{ID: "pump-fun", Protocol: chainconfig.PumpFun, Contracts: []market.Address{solanaAddress(solanatest.PumpFun)}},
+		},
 		Tracking: chainconfig.Tracking{Holders: chainconfig.HoldersLaunches},
 	}
 	for _, n := range nodes {

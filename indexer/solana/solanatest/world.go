@@ -20,6 +20,10 @@ const (
 	PumpFun      = "6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P"
 	PumpSwap     = "pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA"
 	RaydiumAMMv4 = "675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8"
+	RaydiumCPMM  = "CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C"
+	LaunchLab    = "LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj"
+	MeteoraDBC   = "dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN"
+	MeteoraDAMM  = "cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG"
 	TokenProgram = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
 	WSOL         = "So11111111111111111111111111111111111111112"
 	USDC         = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
@@ -27,8 +31,9 @@ const (
 	vote = "Vote111111111111111111111111111111111111111"
 )
 
-// World makes a chain by seed, in which people launch tokens and trade them: on pump.fun's curves, in the pools of PumpSwap that these move to, and SOL for
-// USDC in a pool of Raydium's AMM v4. The programs are stood in for by the arithmetic of their curves; balances are those that the transactions tell.
+// World makes a chain by seed, in which people launch tokens and trade them: on curves of pump.fun, LaunchLab and DBC, in the pools that these move to (of
+// PumpSwap, CPMM and DAMM v2), and SOL for USDC in a pool of Raydium's AMM v4. The programs are stood in for by a constant product; balances are those that the
+// transactions tell.
 type World struct {
 	Blocks []Made
 
@@ -47,20 +52,33 @@ type state struct {
 	made   int // tokens and transactions so far, for their names
 }
 
-type holding struct{ token, owner string }
+// holding is a token account. An owner's own has no name; a pool's has one where its owner holds for others, too.
+type holding struct{ token, owner, name string }
+
+// key is the token account's.
+func (h holding) key() string {
+	if h.name != "" {
+		return h.name
+	}
+	return account(h.token, h.owner)
+}
 
 func (s *state) clone() state {
 	return state{held: maps.Clone(s.held), curves: slices.Clone(s.curves), pools: slices.Clone(s.pools), made: s.made}
 }
 
 type curve struct {
+	program                                      string // pump.fun, LaunchLab or DBC
+	holder                                       string // has the tokens
 	token, account, creator                      string
 	virtualSOL, virtualToken, realSOL, realToken uint64
 	complete, migrated                           bool
 }
 
 type pool struct {
+	program              string // PumpSwap, CPMM or DAMM v2
 	account, base, quote string
+	holder               string // has what is in it
 	virtual              int64
 }
 
@@ -94,7 +112,7 @@ func (w *World) Held(token string) map[string]uint64 {
 	out := map[string]uint64{}
 	for h, n := range w.state.held {
 		if h.token == token && n > 0 {
-			out[h.owner] = n
+			out[h.owner] += n
 		}
 	}
 	return out
@@ -244,116 +262,6 @@ func (w *World) give() json.RawMessage {
 	return t.end()
 }
 
-// launch launches a token on a curve, which its creator buys first.
-func (w *World) launch() json.RawMessage {
-	who := person(w.rng.IntN(people))
-	w.state.made++
-	token := Name("token %d of fork %d", w.state.made, w.forks)
-	w.state.curves = append(w.state.curves, curve{
-		token: token, account: Name("curve of %s", token), creator: who, virtualSOL: 30e9, virtualToken: 1_073e12, realToken: 793_100_000e6,
-	})
-	c := &w.state.curves[len(w.state.curves)-1]
-	t := w.begin(who)
-	t.move(token, "", c.account, 1_000_000_000e6)
-	at := t.call(PumpFun, []string{token}, []byte("create"))
-	body := slices.Concat(text("Token %d", w.state.made), text("T%d", w.state.made), text("https://example.com/%d", w.state.made), keys(token, c.account, who, who),
-		numbers(0, c.virtualToken, c.virtualSOL, c.realToken, 1_000_000_000e6))
-	t.event(at, PumpFun, "CreateEvent", body)
-	w.buy(t, c, who, 1e9)
-	return t.end()
-}
-
-// buy buys from a curve, as much as is for sale at most.
-func (w *World) buy(t *builder, c *curve, who string, paid uint64) {
-	got := product(c.virtualToken, paid, c.virtualSOL+paid)
-	if got >= c.realToken {
-		got, c.complete = c.realToken, true
-	}
-	c.virtualSOL, c.virtualToken, c.realSOL, c.realToken = c.virtualSOL+paid, c.virtualToken-got, c.realSOL+paid, c.realToken-got
-	t.move(c.token, c.account, who, got)
-	at := t.call(PumpFun, []string{Name("global")}, []byte("buy"))
-	t.event(at, PumpFun, "TradeEvent", c.trade(who, true, paid, got))
-	if c.complete {
-		t.event(at, PumpFun, "CompleteEvent", slices.Concat(keys(who, c.token, c.account), numbers(0)))
-	}
-}
-
-func (c *curve) trade(who string, buys bool, sol, tokens uint64) []byte {
-	side := []byte{0}
-	if buys {
-		side[0] = 1
-	}
-	return slices.Concat(keys(c.token), numbers(sol, tokens), side, keys(who), numbers(0, c.virtualSOL, c.virtualToken, c.realSOL, c.realToken),
-		keys(Name("fees")), numbers(95, sol/100), keys(c.creator), numbers(30, sol/300))
-}
-
-// tradeCurve buys from a curve or sells to it.
-func (w *World) tradeCurve(c *curve) json.RawMessage {
-	who := person(w.rng.IntN(people))
-	t := w.begin(who)
-	if has := t.held(c.token, who); has > 0 && w.rng.IntN(3) == 0 {
-		given := 1 + uint64(w.rng.Int64N(int64(has)))
-		got := min(product(c.virtualSOL, given, c.virtualToken+given), c.realSOL)
-		c.virtualSOL, c.virtualToken, c.realSOL, c.realToken = c.virtualSOL-got, c.virtualToken+given, c.realSOL-got, c.realToken+given
-		t.move(c.token, who, c.account, given)
-		t.event(t.call(PumpFun, []string{Name("global")}, []byte("sell")), PumpFun, "TradeEvent", c.trade(who, false, got, given))
-	} else {
-		w.buy(t, c, who, 1e9+uint64(w.rng.IntN(20e9)))
-	}
-	return t.end()
-}
-
-// migrate moves a full curve's funds to a pool of PumpSwap.
-func (w *World) migrate(c *curve) json.RawMessage {
-	who := person(0)
-	t := w.begin(who)
-	p := pool{account: Name("pool of %s", c.token), base: c.token, quote: WSOL, virtual: int64(w.rng.IntN(3)-1) * 5e9}
-	w.state.pools = append(w.state.pools, p)
-	base := t.held(c.token, c.account)
-	t.move(c.token, c.account, p.account, base)
-	t.move(WSOL, "", p.account, c.realSOL)
-	at := t.call(PumpFun, []string{Name("global")}, []byte("migrate"))
-	body := slices.Concat(numbers(0), []byte{0, 0}, keys(c.account, c.token, WSOL), []byte{6, 9}, numbers(base, c.realSOL, base, c.realSOL, 100, 1000, 900), []byte{255},
-		keys(p.account))
-	swap := t.callFrom(at, PumpSwap, []string{p.account})
-	t.eventFrom(at, swap, PumpSwap, "CreatePoolEvent", body)
-	t.event(at, PumpFun, "CompletePumpAmmMigrationEvent", slices.Concat(keys(who, c.token), numbers(base, c.realSOL, 0), keys(c.account), numbers(0), keys(p.account)))
-	c.migrated = true
-	return t.end()
-}
-
-// tradePool trades a token in its pool of PumpSwap.
-func (w *World) tradePool(c *curve) json.RawMessage {
-	i := slices.IndexFunc(w.state.pools, func(p pool) bool { return p.base == c.token })
-	p, who := &w.state.pools[i], person(w.rng.IntN(people))
-	t := w.begin(who)
-	base, quote := t.held(p.base, p.account), t.held(p.quote, p.account)
-	effective := uint64(int64(quote) + p.virtual)
-	accounts := []string{p.account, who, Name("config"), p.base, p.quote}
-	virtual := append(numbers(uint64(p.virtual)), make([]byte, 8)...)
-	if p.virtual < 0 {
-		copy(virtual[8:], numbers(^uint64(0)))
-	}
-	end := slices.Concat(keys(p.account, who, account(p.base, who), account(p.quote, who), Name("fees"), Name("fee account"), Name("nobody")), numbers(0, 0))
-	if has := t.held(p.base, who); has > 0 && w.rng.IntN(2) == 0 {
-		given := 1 + uint64(w.rng.Int64N(int64(has)))
-		got := min(product(effective, given, base+given), quote/2)
-		t.move(p.base, who, p.account, given)
-		t.move(p.quote, p.account, who, got)
-		body := slices.Concat(numbers(0, given, 0, has, 0, base, quote, got, 0, 0, 0, 0, got, got), end, numbers(0, 0, 0, 0), virtual)
-		t.event(t.call(PumpSwap, accounts, []byte("sell")), PumpSwap, "SellEvent", body)
-		return t.end()
-	}
-	given := min(t.held(p.quote, who), 1e8+uint64(w.rng.IntN(5e9)))
-	got := product(base, given, effective+given)
-	t.move(p.quote, who, p.account, given)
-	t.move(p.base, p.account, who, got)
-	body := slices.Concat(numbers(0, got, 0, 0, 0, base, quote, given, 0, 0, 0, 0, given, given), end, []byte{0}, numbers(0, 0, 0, 0, 0), text("buy"),
-		numbers(0, 0, 0, 0), virtual)
-	t.event(t.call(PumpSwap, accounts, []byte("buy")), PumpSwap, "BuyEvent", body)
-	return t.end()
-}
-
 // Borsh's forms.
 func numbers(list ...uint64) (out []byte) {
 	for _, n := range list {
@@ -411,25 +319,24 @@ func (t *builder) places(list []string) []int {
 	return out
 }
 
-// call calls a program, callFrom from within an instruction of the message. Both give the place among the instructions or the calls.
+// call calls a program, and gives the instruction's place in the message; callFrom calls one from within such an instruction.
 func (t *builder) call(program string, accounts []string, data []byte) int {
 	height := 1
 	t.outer = append(t.outer, call{Program: t.place(program), Accounts: t.places(accounts), Data: market.EncodeBase58(data), Height: &height})
 	return len(t.outer) - 1
 }
 
-func (t *builder) callFrom(at int, program string, accounts []string) int {
+func (t *builder) callFrom(at int, program string, accounts []string, data []byte) {
 	height := 2
-	t.inner[at] = append(t.inner[at], call{Program: t.place(program), Accounts: t.places(accounts), Data: market.EncodeBase58([]byte("called")), Height: &height})
-	return len(t.inner[at]) - 1
+	t.inner[at] = append(t.inner[at], call{Program: t.place(program), Accounts: t.places(accounts), Data: market.EncodeBase58(data), Height: &height})
 }
 
-// event is a program's call of itself by which it tells one: from an instruction of the message, or (eventFrom) from what that called.
+// event is a program's call of itself by which it tells one: from an instruction of the message, or (tellFrom) from what that called last.
 func (t *builder) event(at int, program, name string, body []byte) {
 	t.tell(at, 2, program, name, body)
 }
 
-func (t *builder) eventFrom(at, _ int, program, name string, body []byte) {
+func (t *builder) tellFrom(at int, program, name string, body []byte) {
 	t.tell(at, 3, program, name, body)
 }
 
@@ -439,23 +346,26 @@ func (t *builder) tell(at, height int, program, name string, body []byte) {
 	t.inner[at] = append(t.inner[at], call{Program: t.place(program), Accounts: t.places([]string{Name("authority")}), Data: market.EncodeBase58(data), Height: &height})
 }
 
-func (t *builder) held(token, owner string) uint64 { return t.w.state.held[holding{token, owner}] }
+func (t *builder) held(token, owner string) uint64 {
+	return t.w.state.held[holding{token: token, owner: owner}]
+}
 
-// move moves tokens; from nobody they are made.
+// move moves tokens between owners' own accounts; from nobody they are made.
 func (t *builder) move(token, from, to string, n uint64) {
-	for _, owner := range []string{from, to} {
-		if owner == "" {
-			continue
-		}
-		h := holding{token, owner}
-		if _, seen := t.moved[h]; !seen {
+	t.shift(holding{token: token, owner: from}, holding{token: token, owner: to}, n)
+}
+
+// shift moves tokens; from nobody's account they are made.
+func (t *builder) shift(from, to holding, n uint64) {
+	for _, h := range []holding{from, to} {
+		if _, seen := t.moved[h]; !seen && h.owner != "" {
 			t.moved[h] = t.w.state.held[h]
 		}
 	}
-	if from != "" {
-		t.w.state.held[holding{token, from}] -= n
+	if from.owner != "" {
+		t.w.state.held[from] -= n
 	}
-	t.w.state.held[holding{token, to}] += n
+	t.w.state.held[to] += n
 }
 
 // end is the transaction as a node tells it. A node tells balances of a transaction's token accounts in their order.
@@ -468,12 +378,12 @@ func (t *builder) end() json.RawMessage {
 		Amount  map[string]any `json:"uiTokenAmount"`
 	}
 	pre, post := []balance{}, []balance{}
-	for _, h := range slices.SortedFunc(maps.Keys(t.moved), func(a, b holding) int { return cmp.Or(cmp.Compare(a.token, b.token), cmp.Compare(a.owner, b.owner)) }) {
+	for _, h := range slices.SortedFunc(maps.Keys(t.moved), func(a, b holding) int { return cmp.Or(cmp.Compare(a.token, b.token), cmp.Compare(a.key(), b.key())) }) {
 		decimals, ok := t.decimals[h.token]
 		if !ok {
 			decimals = 6
 		}
-		at := t.place(account(h.token, h.owner))
+		at := t.place(h.key())
 		tell := func(n uint64) balance {
 			return balance{at, h.token, h.owner, map[string]any{"amount": strconv.FormatUint(n, 10), "decimals": decimals}}
 		}
