@@ -1,7 +1,6 @@
 package indexer
 
 import (
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -143,6 +142,7 @@ func TestSolana(t *testing.T) {
 			end()
 			wantSame(t, st, fresh, "solana")
 			wantSolanaHolders(t, st, w)
+			wantSolanaLaunches(t, st, w)
 			wantSolanaTrades(t, st)
 		})
 	}
@@ -151,7 +151,8 @@ func TestSolana(t *testing.T) {
 // wantSolanaHolders holds the balances of launched tokens against those of the chain: pools and curves are owners like others.
 func wantSolanaHolders(t *testing.T, st *store.Store, w *solanatest.World) {
 	t.Helper()
-	for _, token := range w.Tokens() {
+	for _, l := range w.Launches() {
+		token := l.Token
 		mint, held := solanaAddress(token), w.Held(token)
 		balances, err := st.Balances.All(t.Context(), "solana", mint)
 		if err != nil {
@@ -175,25 +176,62 @@ func wantSolanaHolders(t *testing.T, st *store.Store, w *solanatest.World) {
 	}
 }
 
-// wantSolanaTrades wants trades on curves and in pools of both kinds, each with its value and a person as its trader.
+// wantSolanaLaunches holds launches against those of the chain: whose they are, how far they are, and where they trade now.
+func wantSolanaLaunches(t *testing.T, st *store.Store, w *solanatest.World) {
+	t.Helper()
+	venues := map[string]string{solanatest.PumpFun: "pump-fun", solanatest.LaunchLab: "launchlab", solanatest.MeteoraDBC: "dbc"}
+	moved := map[string]int{}
+	for _, want := range w.Launches() {
+		got, err := st.Launches.At(t.Context(), []market.Address{solanaAddress(want.Token)})
+		if err != nil || len(got) != 1 {
+			t.Fatalf("%s: launches %v, error %v", want.Token, got, err)
+		}
+		l, state, pool := got[0].Launch, market.LaunchOnCurve, market.Address{}
+		if want.Complete {
+			state = market.LaunchCompleted
+		}
+		if want.Pool != "" {
+			state, pool = market.LaunchGraduated, solanaAddress(want.Pool)
+			moved[l.Venue]++
+		}
+		if l.Pool != pool || l.State != state || l.Venue != venues[want.Program] || l.Curve != solanaAddress(want.Holder) || !l.HasProgress {
+			t.Errorf("%+v, want %+v of %s", l, want, venues[want.Program])
+		}
+	}
+	for _, venue := range venues {
+		if moved[venue] == 0 {
+			t.Errorf("no launch of %s moved to a pool", venue)
+		}
+	}
+}
+
+// wantSolanaTrades wants trades on every curve and in pools of every protocol, each with its value.
 func wantSolanaTrades(t *testing.T, st *store.Store) {
 	t.Helper()
 	trades, err := st.Inspect.Trades(t.Context(), "solana", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds, unvalued := map[string]int{}, 0
+	pools, err := st.Inspect.Pools(t.Context(), "solana", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	protocols := map[market.Address]market.Protocol{}
+	for i := range pools {
+		protocols[pools[i].ID] = pools[i].Protocol
+	}
+	count, unvalued := map[market.Protocol]int{}, 0
 	for i := range trades {
-		r := &trades[i]
-		kind := "curve"
-		if pool, err := market.ParseAddress(fmt.Sprint(r.Pool)); err == nil && pool.Kind() == market.SolanaKey {
-			kind = "pool"
-		}
-		if kinds[kind]++; !r.HasUSD {
+		if count[protocols[trades[i].Pool]]++; !trades[i].HasUSD {
 			unvalued++
 		}
 	}
-	if kinds["curve"] < 20 || kinds["pool"] < 20 || unvalued > 10 { // before the first trade for USDC SOL has no price
-		t.Errorf("trades %v, %d of them without a value", kinds, unvalued)
+	for _, p := range []market.Protocol{market.BondingCurve, market.PumpSwap, market.RaydiumAMMv4, market.RaydiumCPMM, market.MeteoraDAMMv2} {
+		if count[p] < 5 {
+			t.Errorf("%d trades of %s", count[p], p)
+		}
+	}
+	if unvalued > 10 { // before the first trade for USDC SOL has no price
+		t.Errorf("trades %v, %d of them without a value", count, unvalued)
 	}
 }

@@ -18,7 +18,7 @@ func solana(c *v1alpha1.Chain) {
 	const sol = "So11111111111111111111111111111111111111112"
 	s := &c.Spec
 	s.Family, s.ChainID, s.Exchanges, s.Majors, s.Trust, s.Suspend, s.RPC = v1alpha1.FamilySolana, nil, nil, nil, v1alpha1.Trust{}, true, v1alpha1.RPC{}
-	s.PlatformFee = nil
+	s.PlatformFee, s.Tracking = nil, v1alpha1.Tracking{}
 	s.NativeAsset, s.QuoteAssets = v1alpha1.NativeAsset{Symbol: "SOL", Wrapped: sol}, []v1alpha1.QuoteAsset{{Symbol: "WSOL", Address: sol}}
 }
 

@@ -208,8 +208,7 @@ func inOrder(a, b string) (first, second string) {
 
 // tradePool trades a token in its pool.
 func (w *World) tradePool(c *curve) json.RawMessage {
-	i := slices.IndexFunc(w.state.pools, func(p pool) bool { return p.base == c.token })
-	p, who := &w.state.pools[i], person(w.rng.IntN(people))
+	p, who := w.poolOf(c), person(w.rng.IntN(people))
 	t := w.begin(who)
 	base, quote := w.state.held[p.vault(p.base)], w.state.held[p.vault(p.quote)]
 	effective := uint64(int64(quote) + p.virtual)

@@ -118,12 +118,30 @@ func (w *World) Held(token string) map[string]uint64 {
 	return out
 }
 
-// Tokens are those that were launched.
-func (w *World) Tokens() (out []string) {
+// Launched is a token that was launched: by which program, who holds the curve, whether that is full, and the pool that it moved to ("" before).
+type Launched struct {
+	Token, Program, Holder string
+	Complete               bool
+	Pool                   string
+}
+
+// Launches are the tokens that were launched.
+func (w *World) Launches() (out []Launched) {
 	for i := range w.state.curves {
-		out = append(out, w.state.curves[i].token)
+		c := &w.state.curves[i]
+		l := Launched{Token: c.token, Program: c.program, Holder: c.holder, Complete: c.complete}
+		if c.migrated {
+			l.Pool = w.poolOf(c).account
+		}
+		out = append(out, l)
 	}
 	return out
+}
+
+// poolOf is the pool that a curve's funds were moved to.
+func (w *World) poolOf(c *curve) *pool {
+	i := slices.IndexFunc(w.state.pools, func(p pool) bool { return p.base == c.token })
+	return &w.state.pools[i]
 }
 
 // Grow makes blocks, one in four of them without any trade.
