@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +16,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
@@ -138,31 +138,29 @@ func (h *Handlers) pairCreatedAt(r *serve.Request) (time.Time, error) {
 }
 
 // checked finds the token that a report is asked of, on the chain of the query, or else that of its launch, or else where its
-// liquidity is deepest. It is nil on a chain without a checker, which is any but those of the EVM.
+// liquidity is deepest. It is nil where nobody knows of the token, since its chain, or every chain of its family, is suspended and so has no checker.
 func (h *Handlers) checked(r *serve.Request) (s *lookup.Token, chain string, err error) {
 	n, err := r.Named("mint")
 	if err != nil {
 		return nil, "", err
 	}
-	if chain = n.Chain; n.Family != chainconfig.EVM {
-		if others := r.Seen.Catalog.ChainIDs(declared.OfFamily(n.Family)); chain == "" && len(others) > 0 {
-			chain = others[0]
-		}
-		if chain == "" {
-			return nil, "", lookup.NotFound(n.Text, "")
-		}
-		return nil, chain, nil
+	if !n.IsAddress() {
+		return nil, "", lookup.NotFound(n.Text, n.Chain)
 	}
 	mint := n.Address
 	tokens, err := h.Readers.Tokens.Tokens(r.Context(), mint)
 	if err != nil {
-		return nil, chain, serve.Unavailable(err)
+		return nil, "", serve.Unavailable(err)
 	}
-	s = lookup.Choose(r.Seen.Catalog, tokens, chain)
-	if s == nil {
-		return nil, chain, lookup.NotFound(mint.String(), chain)
+	if s = lookup.Choose(r.Seen.Catalog, tokens, n.Chain); s == nil {
+		on := func(c *declared.Chain) bool { return c.Family == n.Family && (n.Chain == "" || c.ID == n.Chain) }
+		chains := r.Seen.Catalog.ChainIDs(on)
+		if len(chains) == 0 || slices.ContainsFunc(chains, func(id string) bool { return !r.Seen.Catalog.Chain(id).Suspended }) {
+			return nil, "", lookup.NotFound(mint.String(), n.Chain)
+		}
+		return nil, chains[0], nil
 	}
-	if chain == "" {
+	if n.Chain == "" {
 		for i := range tokens {
 			if _, launched := r.Seen.Board.Launched(tokens[i].Chain, mint); launched {
 				s.Token = tokens[i]
@@ -173,7 +171,7 @@ func (h *Handlers) checked(r *serve.Request) (s *lookup.Token, chain string, err
 	return s, s.Chain, nil
 }
 
-// unchecked says that the chain has no checker. It follows from the catalogue alone.
+// unchecked says that the chain has no checker.
 func unchecked(r *serve.Request, chain string) (*serve.Answer, error) {
 	none := contract.UnknownReasonNotApplicable
 	out := contract.TrustReport{

@@ -19,8 +19,11 @@ import (
 // RangeMissing means that blocks are missing that others name as their parents, and that no endpoint has them. The index waits until one does.
 var errRangeMissing = fmt.Errorf("%w: no endpoint has a block that a later one follows", rpc.ErrUnanswered)
 
-// probeSlots is how many slots are looked through for the next block.
-const probeSlots = 256
+// probeSlots is how many slots are looked through at once for the next block, and mostProbed how many in all.
+const (
+	probeSlots = 256
+	mostProbed = 1 << 16
+)
 
 // Header reads a block's header. ErrSkipped is in the error's tree where a later block says that the slot has none, ErrNoBlock where nobody knows.
 func (s *Source) Header(ctx context.Context, number uint64) (chain.Header, error) {
@@ -46,7 +49,7 @@ func (s *Source) Header(ctx context.Context, number uint64) (chain.Header, error
 			}
 			return chain.Header{}, fmt.Errorf("%w: block %d, of block %d", errRangeMissing, next.ParentSlot, next.Number)
 		}
-		if head := s.highest(); from+probeSlots > head {
+		if from+probeSlots > min(s.highest(), number+mostProbed) {
 			return chain.Header{}, err
 		}
 	}
@@ -69,7 +72,7 @@ const headersAtOnce = 8
 func (s *Source) Headers(ctx context.Context, parent market.Header, first, last uint64) (out []chain.Header, err error) {
 	list, err := s.slots(ctx, first, last)
 	for from := last + 1; err == nil && len(list) == 0; from += probeSlots {
-		if from > s.highest() {
+		if from > min(s.highest(), last+mostProbed) {
 			return nil, fmt.Errorf("slots %d to %d: %w", first, last, chain.ErrNoBlock)
 		}
 		if list, err = s.slots(ctx, from, from+probeSlots-1); len(list) > 1 {
@@ -296,9 +299,15 @@ func (s *Source) RereadPast(ctx context.Context, parent market.Header, b *chain.
 		if err != nil {
 			return err
 		}
+		if len(list) == 0 || list[len(list)-1] != b.Last.Number {
+			return fmt.Errorf("%w: block %d, which was read before", errRangeMissing, b.Last.Number)
+		}
 		again, err := s.pastBatch(ctx, parent, list)
 		if err != nil {
 			return err
+		}
+		if again.Last.Hash != b.Last.Hash {
+			return fmt.Errorf("block %d is another now: %w", b.Last.Number, rpc.ErrUnanswered) // what was read after it follows the one before
 		}
 		*b = again
 		return nil

@@ -16,8 +16,9 @@ type Block struct {
 	ParentSlot uint64
 	// HasTime is false where the node doesn't know when the block was made.
 	HasTime bool
-	// Transactions counts all of them, whatever they mean.
-	Transactions int
+	// Transactions counts all of them, whatever they mean; HasTransactions is false where the node told no list of them.
+	Transactions    int
+	HasTransactions bool
 }
 
 // mostTransactions is the most transactions of a block that are read.
@@ -28,9 +29,13 @@ func (d *Decoder) ParseBlock(slot uint64, raw []byte) (b Block, err error) {
 	b.Number = slot
 	r := d.scratch.Get().(*reader) //nolint:errcheck,forcetypeassert // the pool holds nothing else
 	defer d.scratch.Put(r)
+	defer r.forget()
 	r.begin()
+	r.slot = slot
 	p := rpc.NewScanner(raw)
-	hashed, linked := false, false
+	hashed, linked, numbered := false, false, false
+	timed := false
+	var untimed []byte // the transactions, where they stand before the block's time
 	p.Object(func(key []byte) {
 		switch string(key) {
 		case "blockhash":
@@ -38,8 +43,9 @@ func (d *Decoder) ParseBlock(slot uint64, raw []byte) (b Block, err error) {
 		case "previousBlockhash":
 			linked = market.DecodeBase58(b.Parent[:], p.Text())
 		case "parentSlot":
-			b.ParentSlot = p.Uint()
+			b.ParentSlot, numbered = p.Uint(), true
 		case "blockTime":
+			timed = true
 			switch {
 			case p.IsNull():
 			case p.Peek() == '-': // a clock before 1970 tells nothing either
@@ -48,35 +54,58 @@ func (d *Decoder) ParseBlock(slot uint64, raw []byte) (b Block, err error) {
 				b.Time, b.HasTime = int64(p.Uint()), true
 			}
 		case "transactions":
-			list(p, mostTransactions, func() {
-				b.Transactions++
-				if err == nil {
-					err = r.transaction(p, b.Transactions)
-				} else {
-					p.Leap()
-				}
-			})
+			switch b.HasTransactions = !p.IsNull(); {
+			case !b.HasTransactions:
+			case timed:
+				r.time = b.Time
+				b.Transactions, err = r.transactions(p)
+			default:
+				untimed = p.Leap()
+			}
 		default:
 			p.Leap()
 		}
 	})
 	ok, at := p.End()
+	if ok && untimed != nil {
+		p, r.time = rpc.NewScanner(untimed), b.Time
+		b.Transactions, err = r.transactions(p)
+		ok, at = p.End()
+	}
 	switch {
 	case err != nil:
 		return b, fmt.Errorf("block %d: %w", slot, err)
 	case !ok:
 		return b, fmt.Errorf("%w: bad JSON near byte %d of block %d", rpc.ErrGarbage, at, slot)
-	case !hashed || !linked || slot > 0 && b.ParentSlot >= slot || b.HasTime && b.Time < 0:
+	case !hashed || !linked || !numbered || slot > 0 && b.ParentSlot >= slot || b.HasTime && b.Time < 0:
 		return b, fmt.Errorf("%w: block %d tells no hash, no parent or no time", rpc.ErrGarbage, slot)
 	}
 	b.Txs, b.Facts = r.finish()
 	return b, nil
 }
 
+// transactions reads those of the block.
+func (r *reader) transactions(p *rpc.Scanner) (n int, err error) {
+	p.Array(func() {
+		switch n++; {
+		case n > mostTransactions:
+			p.Fail()
+		case err == nil:
+			err = r.transaction(p, n)
+		default:
+			p.Leap()
+		}
+	})
+	return n, err
+}
+
 // reader reads one block. What it needs for that it uses again for the next one.
 type reader struct {
 	d  *Decoder
 	tx transaction
+	// slot and time are the block's; the time is 0 where the node doesn't know it.
+	slot uint64
+	time int64
 	// txs are those of the block that mean something, logs the events of the one that is read.
 	txs  []market.Tx
 	logs []market.Log
@@ -94,6 +123,19 @@ type reader struct {
 func (r *reader) begin() {
 	r.txs, r.made, r.moves.seen = nil, r.made[:0], r.moves.seen[:0]
 }
+
+// forget lets go of the node's answer.
+func (r *reader) forget() {
+	r.tx.forget()
+	r.txs, r.subOf = nil, nil
+	clear(r.moves.seen[:cap(r.moves.seen)])
+	clear(r.moves.list[:cap(r.moves.list)])
+	clear(r.made[:cap(r.made)])
+}
+
+// isOpen reports whether a pool that trades from a time on trades already; false where the block's time isn't known. A pool that doesn't trade yet holds
+// what its maker may take out again, and its price is what the maker says.
+func (r *reader) isOpen(at uint64) bool { return at == 0 || r.time > 0 && at <= uint64(r.time) }
 
 // touches reports whether a transaction calls one of the known programs.
 func (r *reader) touches() bool {

@@ -13,6 +13,9 @@ var (
 	logProgram = []byte("Program ")
 )
 
+// A line that a program logged may look like one of the runtime's after its first word, which no program's name ends as.
+const logOwn = ':'
+
 // linesOf are the contents, in base64, of the lines that a call of a program logged itself and that begin with a prefix, without those of the programs that it
 // called. Where the log is cut off before they are none.
 func (r *reader) linesOf(at *instruction, prefix []byte) (out []body) {
@@ -23,8 +26,8 @@ func (r *reader) linesOf(at *instruction, prefix []byte) (out []body) {
 			continue
 		}
 		switch end := bytes.IndexByte(rest, ' '); {
-		case end < 0:
-		case bytes.HasPrefix(rest[end:], logInvoke):
+		case end < 1:
+		case rest[end-1] != logOwn && bytes.HasPrefix(rest[end:], logInvoke):
 			depth++
 			if inside == 0 && bytes.Equal(rest[:end], name) {
 				if nth == 0 {
@@ -32,7 +35,7 @@ func (r *reader) linesOf(at *instruction, prefix []byte) (out []body) {
 				}
 				nth--
 			}
-		case bytes.Equal(rest[end:], logSuccess):
+		case rest[end-1] != logOwn && bytes.Equal(rest[end:], logSuccess):
 			if depth == inside && inside > 0 {
 				return out
 			}

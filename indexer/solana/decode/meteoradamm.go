@@ -33,10 +33,16 @@ func dammCreated(c *call) {
 	if c.bool() {
 		c.skip(2 + 16 + 2 + 2 + 2 + 4 + 4) // a dynamic fee
 	}
-	c.skip(16 + 16 + 1 + 1 + 16) // the range, two modes, and the liquidity
+	c.skip(16 + 16) // the range
+	opensBySlot := c.byte() == 0
+	c.skip(1 + 16) // a mode, and the liquidity
 	e.SqrtPriceX96 = c.sqrtPrice()
-	c.skip(8 + 1 + 1) // from when on, and two marks
+	openAt := c.uint64()
+	c.skip(1 + 1) // two marks
 	r := market.Reserves{Pool: e.Pool, Reserve0: c.amount(), Reserve1: c.amount()}
+	if c.bad || opensBySlot && openAt > c.r.slot || !opensBySlot && !c.r.isOpen(openAt) {
+		return
+	}
 	c.emit(e)
 	c.emit(r)
 }

@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/idltest"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -97,11 +99,11 @@ func TestCPMMLiquidity(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind byte
 		want [2]uint64
-	}{"deposit": {0, [2]uint64{1100, 2200}}, "withdraw": {1, [2]uint64{900, 1800}}} {
+	}{"deposit": {0, [2]uint64{1100, 2200}}, "withdraw": {1, [2]uint64{897, 1796}}} {
 		instruction := instructionNamed(name)
 		call := calls{
 			program: cpmmProgram, accounts: []string{"owner", "authority", "pool_state"}, data: instruction[:],
-			logs: logged(cpmmProgram, "LpChangeEvent", slices.Concat(keyBytes(accountOf("pool_state")), numbersOf(9, 1000, 2000, 100, 200, 0, 0), []byte{c.kind})),
+			logs: logged(cpmmProgram, "LpChangeEvent", slices.Concat(keyBytes(accountOf("pool_state")), numbersOf(9, 1000, 2000, 100, 200, 3, 4), []byte{c.kind})),
 		}
 		want := []market.Event{market.Reserves{Pool: key(accountOf("pool_state")), Reserve0: amountOf(c.want[0]), Reserve1: amountOf(c.want[1])}}
 		if list := eventsOf(decodeOne(t, d, call.raw(t))); !slices.Equal(list, want) {
@@ -120,7 +122,7 @@ func TestMadePools(t *testing.T) {
 	}{
 		"CPMM": {
 			calls{
-				program: cpmmProgram, data: append(initialize[:], numbersOf(1, 2, 3)...), accounts: []string{
+				program: cpmmProgram, data: append(initialize[:], numbersOf(7, 8)...), accounts: []string{
 					"creator", "amm_config", "authority", "pool_state", "token_0_mint", "token_1_mint", "lp_mint", "creator_token_0", "creator_token_1", "creator_lp_token",
 					"token_0_vault", "token_1_vault",
 				},
@@ -133,7 +135,7 @@ func TestMadePools(t *testing.T) {
 		},
 		"AMM v4": {
 			calls{
-				program: ammProgram, data: []byte{1}, accounts: []string{
+				program: ammProgram, data: []byte{ammInitialize2, 254}, accounts: []string{
 					"token_program", "ata_program", "system_program", "rent", "amm", "authority", "open_orders", "lp_mint", "token_0_mint", "token_1_mint", "coin_vault", "pc_vault",
 				},
 				balances: []map[string]any{
@@ -145,8 +147,44 @@ func TestMadePools(t *testing.T) {
 	} {
 		c.want.Token0, c.want.Token1 = key(accountOf("token_0_mint")), key(accountOf("token_1_mint"))
 		want := []market.Event{c.want, market.Reserves{Pool: c.want.Pool, Reserve0: amountOf(500), Reserve1: amountOf(600)}}
+		begins := c.data
+		for opensAt, isOpen := range map[uint64]bool{0: true, 1: true, 2: false, 1<<64 - 1: false} { // the block's time is 1
+			c.data = slices.Concat(begins, numbersOf(opensAt, 5, 6))
+			list := eventsOf(decodeOne(t, d, c.raw(t)))
+			if isOpen && !slices.Equal(list, want) || !isOpen && list != nil {
+				t.Errorf("%s that opens at %d:\n got %+v\nwant %+v", name, opensAt, list, want)
+			}
+		}
+		c.data = slices.Concat(begins, numbersOf(1, 5, 6))
+		untimed := strings.Replace(string(solanatest.Block(t, market.Header{Time: 1}, 1, c.raw(t))), `"blockTime":1`, `"blockTime":null`, 1)
+		if b, err := d.ParseBlock(2, []byte(untimed)); err != nil || eventsOf(b) != nil {
+			t.Errorf("%s in a block without a time: %+v, error %v", name, eventsOf(b), err)
+		}
+		last := strings.Replace(string(solanatest.Block(t, market.Header{Time: 1}, 1, c.raw(t))), `"blockTime":1,`, "", 1)
+		if b, err := d.ParseBlock(2, []byte(strings.TrimSuffix(last, "}")+`,"blockTime":1}`)); err != nil || !slices.Equal(eventsOf(b), want) {
+			t.Errorf("%s in a block whose time stands last: %+v, error %v", name, eventsOf(b), err)
+		}
+	}
+}
+
+// TestLiquidityWithoutALog: what a pool has after deposits and withdrawals of which no line of the log tells.
+func TestLiquidityWithoutALog(t *testing.T) {
+	d := newDecoder(t, everything())
+	deposit, withdraw := instructionNamed("deposit"), instructionNamed("withdraw")
+	for name, c := range map[string]calls{
+		"a CPMM's deposit": {program: cpmmProgram, data: deposit[:]}, "a CPMM's withdrawal": {program: cpmmProgram, data: withdraw[:]},
+		"an AMM v4's deposit": {program: ammProgram, data: []byte{ammDeposit}}, "an AMM v4's withdrawal": {program: ammProgram, data: []byte{ammWithdraw}},
+		"an AMM v4's profit": {program: ammProgram, data: []byte{ammWithdrawPnL}},
+	} {
+		holder := market.RaydiumAMMv4Holder
+		c.accounts = []string{"program", "pool", "authority", "vault 0", "vault 1"}
+		if c.program == cpmmProgram {
+			holder, c.accounts = market.RaydiumCPMMHolder, []string{"owner", "authority", "pool", "vault 0", "vault 1"}
+		}
+		c.balances = []map[string]any{balanceOf(4, accountOf("token 0"), holder.String(), 500), balanceOf(5, accountOf("token 1"), holder.String(), 0)}
+		want := []market.Event{market.Reserves{Pool: key(accountOf("pool")), Reserve0: amountOf(500)}}
 		if list := eventsOf(decodeOne(t, d, c.raw(t))); !slices.Equal(list, want) {
-			t.Errorf("%s:\n got %+v\nwant %+v", name, list, want)
+			t.Errorf("%s: %+v, want %+v", name, list, want)
 		}
 	}
 }

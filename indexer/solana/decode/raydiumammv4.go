@@ -11,6 +11,9 @@ func (d *Decoder) raydiumAMMv4(p *program) { p.runs = raydiumAMMv4 }
 // The first byte of an instruction's data, and of what a swap's line has in it.
 const (
 	ammInitialize2   = 1
+	ammDeposit       = 3
+	ammWithdraw      = 4
+	ammWithdrawPnL   = 7
 	ammSwapBaseIn    = 9
 	ammSwapBaseOut   = 11
 	ammSwapBaseInV2  = 16
@@ -22,7 +25,7 @@ const (
 
 // Accounts of the instructions.
 const (
-	ammSwapPool       = 1
+	ammPool           = 1 // of all but initialize2
 	ammInitializePool = 4
 )
 
@@ -36,29 +39,38 @@ func raydiumAMMv4(c *call) {
 		if !ok {
 			return
 		}
+		c.skip(1) // a number that keys are derived with
 		pool := c.account(ammInitializePool)
+		if openAt := c.uint64(); c.bad || !c.r.isOpen(openAt) {
+			return
+		}
 		c.emit(market.PoolCreated{Protocol: market.RaydiumAMMv4, Factory: c.p.key, Pool: pool, Token0: coin.token, Token1: pc.token})
 		c.emit(market.Reserves{Pool: pool, Reserve0: coin.after, Reserve1: pc.after})
+	case ammDeposit, ammWithdraw, ammWithdrawPnL:
+		if coin, pc, ok := c.vaults(market.RaydiumAMMv4Holder); ok {
+			c.emit(market.Reserves{Pool: c.account(ammPool), Reserve0: coin.after, Reserve1: pc.after})
+		}
 	case ammSwapBaseIn, ammSwapBaseOut, ammSwapBaseInV2, ammSwapBaseOutV2:
 		c.ammSwap()
 	}
 }
 
 // ammSwap tells a swap by its line of the log, or, where the log is cut off, by what the transaction did to the pool's token accounts, if it was the only swap of
-// the pool there.
+// the pool there. Else only what the pool has in the end is known.
 func (c *call) ammSwap() {
 	coin, pc, ok := c.vaults(market.RaydiumAMMv4Holder)
 	if !ok {
 		return
 	}
-	pool := c.account(ammSwapPool)
+	pool := c.account(ammPool)
 	told, ok := c.ammTold()
-	if !ok && c.callsAbout(pool, ammSwapPool) == 1 {
+	if !ok && c.callsAbout(ammPool) == 1 {
 		told, ok = ammTold{
 			coin: in(coin.after).Add(out(coin.before)), pc: in(pc.after).Add(out(pc.before)), coinReserve: coin.before, pcReserve: pc.before,
 		}, true
 	}
 	if !ok {
+		c.emit(market.Reserves{Pool: pool, Reserve0: coin.after, Reserve1: pc.after})
 		return
 	}
 	c.bad = false // the rest of the instruction tells limits alone

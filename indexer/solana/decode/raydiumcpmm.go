@@ -54,6 +54,10 @@ func (c *call) cpmmCreated() {
 	if !ok {
 		return
 	}
+	c.skip(8 + 8) // amounts
+	if openAt := c.uint64(); c.bad || !c.r.isOpen(openAt) {
+		return
+	}
 	accounts := c.r.tx.accountsOf(c.at)
 	for i := range accounts[:max(len(accounts)-2, 0)] {
 		if c.account(i+1) == first.token && c.account(i+2) == second.token {
@@ -76,9 +80,13 @@ func (c *call) told(event discriminator) (b body, ok bool) {
 }
 
 // cpmmSwap tells a swap by its event or, where the log is cut off, by what the transaction did to the pool's token accounts, if it was the only call about the
-// pool there.
+// pool there. Else only what the pool has in the end is known.
 func (c *call) cpmmSwap() {
 	pool, given, got := c.account(cpmmPool), c.account(cpmmInputMint), c.account(cpmmOutputMint)
+	if pool.IsNone() || given.IsNone() || got.IsNone() || given == got {
+		return
+	}
+	hidden := false
 	var input, output, inputAfter, outputAfter market.Amount
 	if b, ok := c.told(cpmmSwapEvent); ok {
 		if b.key() != pool {
@@ -93,13 +101,11 @@ func (c *call) cpmmSwap() {
 	} else {
 		in, inOK := c.vaultAt(cpmmInputVault)
 		out, outOK := c.vaultAt(cpmmOutputVault)
-		if !inOK || !outOK || c.callsAbout(pool, cpmmPool) != 1 {
+		if !inOK || !outOK {
 			return
 		}
+		hidden = c.callsAbout(cpmmPool) != 1
 		input, output, inputAfter, outputAfter = less(in.after, in.before), less(out.before, out.after), in.after, out.after
-	}
-	if pool.IsNone() || given.IsNone() || got.IsNone() || given == got {
-		return
 	}
 	e := market.PoolCreated{Protocol: market.RaydiumCPMM, Factory: c.p.key, Pool: pool, Token0: given, Token1: got, Seen: true}
 	r := market.Reserves{Pool: pool, Reserve0: inputAfter, Reserve1: outputAfter}
@@ -109,24 +115,31 @@ func (c *call) cpmmSwap() {
 		r.Reserve0, r.Reserve1 = r.Reserve1, r.Reserve0
 		s.Amount0, s.Amount1 = s.Amount1, s.Amount0
 	}
+	if hidden {
+		c.emit(r)
+		return
+	}
 	c.emit(e)
 	c.emit(r)
 	c.emit(s)
 }
 
-// cpmmLiquidity is a deposit or a withdrawal.
+// cpmmLiquidity is a deposit or a withdrawal. Where the log is cut off the pool has what its token accounts have after the transaction.
 func (c *call) cpmmLiquidity() {
 	b, ok := c.told(cpmmLpChangeEvent)
 	if !ok {
+		if first, second, ok := c.vaults(market.RaydiumCPMMHolder); ok {
+			c.emit(market.Reserves{Pool: c.account(cpmmLiquidityPool), Reserve0: first.after, Reserve1: second.after})
+		}
 		return
 	}
 	r := market.Reserves{Pool: b.key()}
 	b.skip(8) // liquidity tokens
 	r.Reserve0, r.Reserve1 = b.amount(), b.amount()
 	amount0, amount1 := b.amount(), b.amount()
-	b.skip(8 + 8) // fees of transfers
-	if withdraws := b.bool(); withdraws {
-		r.Reserve0, r.Reserve1 = less(r.Reserve0, amount0), less(r.Reserve1, amount1)
+	fee0, fee1 := b.amount(), b.amount()
+	if withdraws := b.bool(); withdraws { // amounts are what somebody got, without the fees of transfers
+		r.Reserve0, r.Reserve1 = less(r.Reserve0, sum(amount0, fee0)), less(r.Reserve1, sum(amount1, fee1))
 	} else {
 		r.Reserve0, r.Reserve1 = sum(r.Reserve0, amount0), sum(r.Reserve1, amount1)
 	}

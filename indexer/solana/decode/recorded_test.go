@@ -54,7 +54,13 @@ func newDecoder(tb testing.TB, c *chainconfig.Chain) *Decoder {
 // decodeOne decodes a block of one recorded transaction.
 func decodeOne(tb testing.TB, d *Decoder, raw json.RawMessage) Block {
 	tb.Helper()
-	b, err := d.ParseBlock(2, solanatest.Block(tb, market.Header{Hash: market.Hash{2}, Parent: market.Hash{1}, Time: 1}, 1, raw))
+	return decodeAt(tb, d, 2, 1, raw)
+}
+
+// decodeAt decodes a block of a slot and a time.
+func decodeAt(tb testing.TB, d *Decoder, slot uint64, at int64, raw json.RawMessage) Block {
+	tb.Helper()
+	b, err := d.ParseBlock(slot, solanatest.Block(tb, market.Header{Hash: market.Hash{2}, Parent: market.Hash{1}, Time: at}, 1, raw))
 	if err != nil {
 		tb.Fatal(err)
 	}

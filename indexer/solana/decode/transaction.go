@@ -6,16 +6,17 @@ import "github.com/boardwalkhq/boardwalk/indexer/rpc"
 // no honest node tells.
 const (
 	mostKeys         = 1 << 10
-	mostInstructions = 1 << 12
+	mostInstructions = 1 << 9
 	mostAccounts     = 1 << 16 // of all instructions
 	mostBalances     = 1 << 10
-	mostLogs         = 1 << 14
+	mostLogs         = 1 << 11
 )
 
 // transaction is one transaction as a node tells it, with texts that lie within the node's answer. Its slices are used again for the next one.
 type transaction struct {
-	failed    bool
-	signature []byte // base58
+	// failed is true of one that did nothing. Told says that the node told what it did.
+	failed, told bool
+	signature    []byte // base58
 	// keys are its accounts: the static ones, then those that lookup tables name, the writable ones first.
 	keys      [][]byte // base58
 	pre, post []tokenBalance
@@ -59,6 +60,20 @@ func (t *transaction) reset() {
 	}
 }
 
+// forget clears what lies within a node's answer, so that it isn't held.
+func (t *transaction) forget() {
+	t.reset()
+	for _, list := range [][][]byte{t.keys, t.static, t.writable, t.readonly, t.logs} {
+		clear(list[:cap(list)])
+	}
+	for _, list := range [][]tokenBalance{t.pre, t.post} {
+		clear(list[:cap(list)])
+	}
+	for _, list := range [][]instruction{t.instructions, t.outer, t.inner} {
+		clear(list[:cap(list)])
+	}
+}
+
 // parse reads a transaction but for its instructions and its log, which most are spared. Of one that failed nothing else is told. ok is false where it names
 // what isn't there.
 func (t *transaction) parse(p *rpc.Scanner) (ok bool) {
@@ -79,7 +94,7 @@ func (t *transaction) parse(p *rpc.Scanner) (ok bool) {
 		return true
 	}
 	t.keys = append(append(append(t.keys, t.static...), t.writable...), t.readonly...)
-	return len(t.keys) <= mostKeys && len(t.signature) > 0 && inOrder(t.pre, len(t.keys)) && inOrder(t.post, len(t.keys))
+	return t.told && len(t.keys) <= mostKeys && len(t.signature) > 0 && inOrder(t.pre, len(t.keys)) && inOrder(t.post, len(t.keys))
 }
 
 // run reads the transaction's instructions. ok is false where they are none, or name what isn't there.
@@ -148,9 +163,7 @@ func (t *transaction) meta(p *rpc.Scanner) {
 			p.Leap()
 		}
 	})
-	if !told {
-		p.Fail()
-	}
+	t.told = told
 }
 
 // list reads a list of at most so many items, or null.

@@ -34,14 +34,15 @@ func (r *reader) before(account uint16) (a market.Amount) {
 	return a
 }
 
-// callsAbout counts the transaction's calls of the program that have a pool at a place among their accounts.
-func (c *call) callsAbout(pool market.Address, place int) (n int) {
+// callsAbout counts the transaction's calls of the program that have this one's pool at its place among their accounts.
+func (c *call) callsAbout(place int) (n int) {
+	pool := c.r.tx.keys[c.r.tx.accountsOf(c.at)[place]] // there is one, as the pool was read
 	for i := range c.r.tx.instructions {
 		at := &c.r.tx.instructions[i]
 		if at.program != c.at.program {
 			continue
 		}
-		if accounts := c.r.tx.accountsOf(at); len(accounts) > place && c.r.key(c.r.tx.keys[accounts[place]]) == pool {
+		if accounts := c.r.tx.accountsOf(at); len(accounts) > place && string(c.r.tx.keys[accounts[place]]) == string(pool) {
 			n++
 		}
 	}

@@ -174,7 +174,7 @@ func (w *World) migrate(c *curve) json.RawMessage {
 		first, second := inOrder(c.token, WSOL)
 		t.callFrom(at, RaydiumCPMM, []string{
 			who, Name("config"), cpmmHolder, p.account, first, second, Name("lp"), Name("a"), Name("b"), Name("c"), p.vault(first).key(), p.vault(second).key(),
-		}, instruction("initialize"))
+		}, append(instruction("initialize"), numbers(left, c.realSOL, 0)...))
 	default:
 		accounts := []string{
 			c.account, Name("m"), Name("config"), dbcHolder, p.account, Name("n1"), Name("n2"), Name("n3"), Name("n4"), Name("n5"), Name("n6"), dammHolder, MeteoraDAMM, c.token, WSOL,

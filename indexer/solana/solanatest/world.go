@@ -227,7 +227,7 @@ func (w *World) makeSOLPool() json.RawMessage {
 	t.call(RaydiumAMMv4, []string{
 		TokenProgram, Name("ata"), Name("system"), Name("rent"), SOLPool, AMMHolder, Name("orders"), Name("lp"), WSOL, USDC, account(WSOL, AMMHolder),
 		account(USDC, AMMHolder),
-	}, []byte{1})
+	}, append([]byte{1, 254}, numbers(0, 15_000_000e6, 100_000e9)...))
 	return t.end()
 }
 
