@@ -3,11 +3,13 @@ package solana
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
@@ -43,6 +45,10 @@ func (s *Source) Agree(ctx context.Context, h chain.Header, r *chain.BlockRead) 
 		if err != nil {
 			return false, err
 		}
+		if found != nil && found.Hash != h.Hash {
+			// A hash tells nothing of what is in a block, so that one that was made up is known by this alone.
+			return false, fmt.Errorf("block %d is another one at two endpoints: %w", h.Number, rpc.ErrUnanswered)
+		}
 		if found != nil {
 			found.Time = h.Time
 			r.Block, r.Word, r.Agreed, r.Doubtful = found.Block.Block, &word{by: found.by, digest: found.digest}, true, false
@@ -71,8 +77,8 @@ func (s *Source) Agree(ctx context.Context, h chain.Header, r *chain.BlockRead) 
 	return first.digest != best.digest, nil
 }
 
-// poll asks the endpoints, the one that the block was read from only if it is asked again. Found is the vote that two of them gave for the block; nil where
-// there is none.
+// poll asks the endpoints, the one that the block was read from only if it is asked again. Found is the vote that two of them gave, maybe for another block of the
+// slot; nil where there is none.
 func (s *Source) poll(ctx context.Context, h chain.Header, votes *[]vote, again bool) (found *vote, err error) {
 	for _, e := range s.pool.Candidates() {
 		if !again && len(*votes) > 0 && (*votes)[0].by == e {
@@ -93,14 +99,15 @@ func (s *Source) poll(ctx context.Context, h chain.Header, votes *[]vote, again 
 		v.by = e
 		*votes = slices.DeleteFunc(*votes, func(old vote) bool { return old.by == e })
 		*votes = append(*votes, v)
-		if v.Hash == h.Hash && s.decided(*votes, &v) {
+		if s.decided(*votes, &v) {
 			return &v, nil
 		}
 	}
 	return nil, nil //nolint:nilnil // nothing is decided, and nothing failed
 }
 
-// decided reports whether two endpoints gave a vote, and if so remembers who said otherwise of the same block.
+// decided reports whether two endpoints gave a vote, and if so remembers who said otherwise of the same block. Who has another block there may be on a fork, and
+// is left aside for a while.
 func (s *Source) decided(votes []vote, v *vote) bool {
 	alike := 0
 	for i := range votes {
@@ -117,6 +124,8 @@ func (s *Source) decided(votes []vote, v *vote) bool {
 			votes[i].by.Agree()
 		case votes[i].Hash == v.Hash:
 			s.outvoted(votes[i].by)
+		default:
+			votes[i].by.Failed(s.pool.Now())
 		}
 	}
 	return true

@@ -94,6 +94,9 @@ func (s *Source) ask(ctx context.Context, e *endpoint, slot uint64, details stri
 	if err != nil {
 		return out, err
 	}
+	if details == "full" && !b.HasTransactions {
+		return out, fmt.Errorf("%w: block %d is told without its transactions", rpc.ErrGarbage, slot)
+	}
 	if latest := e.Now().Add(aheadOfClock).Unix(); b.Time > latest {
 		return out, fmt.Errorf("%w: block %d has a time %d s ahead of this machine's clock", rpc.ErrGarbage, slot, b.Time-e.Now().Unix())
 	}

@@ -37,11 +37,14 @@ type account struct {
 	data       []byte
 }
 
-// accountsAtOnce is the most accounts that nodes tell at once.
-const accountsAtOnce = 100
+// accountsAtOnce is the most accounts that nodes tell at once, and accountBytes how much is read of each: anybody may make a token whose description is longer.
+const (
+	accountsAtOnce = 100
+	accountBytes   = 16 << 10
+)
 
-// accountsOn asks an endpoint for accounts, as they are now: after the block of a slot.
-func (e *endpoint) accountsOn(ctx context.Context, keys []market.Address) (out []account, slot uint64, err error) {
+// accountsOn asks an endpoint for accounts, as they are now: after the block of a slot, which is no earlier one than another. A node that isn't there yet refuses.
+func (e *endpoint) accountsOn(ctx context.Context, keys []market.Address, noEarlier uint64) (out []account, slot uint64, err error) {
 	for len(keys) > 0 {
 		n := min(accountsAtOnce, len(keys))
 		names := make([]string, n)
@@ -52,7 +55,9 @@ func (e *endpoint) accountsOn(ctx context.Context, keys []market.Address) (out [
 			Context wireContext    `json:"context"`
 			Value   []*wireAccount `json:"value"`
 		}
-		params := []any{names, map[string]any{"encoding": "base64", "commitment": commitment}}
+		params := []any{names, map[string]any{
+			"encoding": "base64", "commitment": commitment, "minContextSlot": noEarlier, "dataSlice": map[string]any{"offset": 0, "length": accountBytes},
+		}}
 		if err := e.Do(ctx, &rpc.Request{Method: "getMultipleAccounts", Params: params, Take: take(&told)}); err != nil {
 			return nil, 0, err
 		}
@@ -135,6 +140,9 @@ func mintOf(a *account) (m mint, ok bool) {
 	}
 	for rest := d[min(len(d), extensionsAt):]; len(rest) >= 4; {
 		kind, n := binary.LittleEndian.Uint16(rest), int(binary.LittleEndian.Uint16(rest[2:]))
+		if len(d) == accountBytes {
+			n = min(n, len(rest)-4) // the rest of it wasn't read
+		}
 		if kind == 0 || n > len(rest)-4 {
 			break // what is left is room for more
 		}
@@ -181,13 +189,13 @@ func nextText(b []byte) (text string, rest []byte) {
 
 // TokenFacts asks for tokens what their accounts, and Metaplex's of them, tell now. Where there are several endpoints two have to tell the same decimals, name
 // and symbol.
-func (s *Source) TokenFacts(ctx context.Context, _ chain.Ref, tokens []market.Address) (facts []market.TokenFact, unsure []bool, err error) {
+func (s *Source) TokenFacts(ctx context.Context, at chain.Ref, tokens []market.Address) (facts []market.TokenFact, unsure []bool, err error) {
 	unsure = make([]bool, len(tokens))
-	first, by, err := s.tokenFacts(ctx, tokens, nil)
+	first, by, err := s.tokenFacts(ctx, at, tokens, nil)
 	if err != nil || len(s.pool.List) == 1 {
 		return first, unsure, err
 	}
-	second, other, err := s.tokenFacts(ctx, tokens, []*endpoint{by})
+	second, other, err := s.tokenFacts(ctx, at, tokens, []*endpoint{by})
 	if err != nil {
 		for i := range unsure {
 			unsure[i] = true
@@ -200,7 +208,7 @@ func (s *Source) TokenFacts(ctx context.Context, _ chain.Ref, tokens []market.Ad
 			continue
 		}
 		if third == nil {
-			if third, _, err = s.tokenFacts(ctx, tokens, []*endpoint{by, other}); err != nil {
+			if third, _, err = s.tokenFacts(ctx, at, tokens, []*endpoint{by, other}); err != nil {
 				third = first // nobody is left to decide
 			}
 		}
@@ -221,7 +229,7 @@ func alike(a, b *market.TokenFact) bool {
 }
 
 // tokenFacts asks one endpoint, but for some.
-func (s *Source) tokenFacts(ctx context.Context, tokens []market.Address, but []*endpoint) (facts []market.TokenFact, by *endpoint, err error) {
+func (s *Source) tokenFacts(ctx context.Context, at chain.Ref, tokens []market.Address, but []*endpoint) (facts []market.TokenFact, by *endpoint, err error) {
 	keys := make([]market.Address, 0, 2*len(tokens))
 	for _, t := range tokens {
 		keys = append(keys, t, metadataOf(t))
@@ -233,7 +241,7 @@ func (s *Source) tokenFacts(ctx context.Context, tokens []market.Address, but []
 	var told []account
 	err = s.pool.TryOf(ctx, list, func(ctx context.Context, e *endpoint) (err error) {
 		by = e
-		told, _, err = e.accountsOn(ctx, keys)
+		told, _, err = e.accountsOn(ctx, keys, at.Number)
 		return err
 	})
 	if err != nil {
@@ -296,7 +304,7 @@ type wireFee struct {
 // Exists reports whether an account is there now. Of a block of before nobody knows.
 func (s *Source) Exists(ctx context.Context, key market.Address, _ uint64) (exists, known bool, err error) {
 	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
-		told, _, err := e.accountsOn(ctx, []market.Address{key})
+		told, _, err := e.accountsOn(ctx, []market.Address{key}, 0)
 		exists, known = err == nil && told[0].exists, err == nil
 		return err
 	})
@@ -322,7 +330,7 @@ func (s *Source) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]cha
 	}
 	var told []account
 	err := s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {
-		told, _, err = e.accountsOn(ctx, keys)
+		told, _, err = e.accountsOn(ctx, keys, 0)
 		return err
 	})
 	if err != nil {

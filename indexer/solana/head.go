@@ -36,7 +36,10 @@ type heads struct {
 	finalTime  int64
 }
 
-var errAhead = errors.New("no other endpoint is near the endpoint's head")
+var (
+	errAhead  = errors.New("no other endpoint is near the endpoint's head")
+	errBehind = errors.New("the endpoint's head stands still, and others' have gone on")
+)
 
 // Head is the newest block that has been voted for.
 func (s *Source) Head(ctx context.Context) (chain.Head, error) {
@@ -54,6 +57,9 @@ func (s *Source) Head(ctx context.Context) (chain.Head, error) {
 	err := s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {
 		if slot, err = s.slotOn(ctx, e, commitment); err != nil {
 			return err
+		}
+		if s.isBehind(e, slot) {
+			return fmt.Errorf("%w: it is %d", errBehind, slot)
 		}
 		if reached, alone := s.reached(e, slot); !alone && slot > reached+ahead {
 			return fmt.Errorf("%w: it is %d, and others have reached %d", errAhead, slot, reached)
@@ -94,22 +100,66 @@ func (s *Source) slotOn(ctx context.Context, e *endpoint, commitment string) (sl
 	}
 	if commitment != "finalized" {
 		e.mu.Lock()
-		e.told, e.toldAt = slot, s.pool.Now()
+		e.toldAt = s.pool.Now()
+		if slot > e.told {
+			e.risenAt = e.toldAt
+		}
+		e.told = slot
 		e.mu.Unlock()
 	}
 	return slot, nil
 }
 
-// toldFor is for how long what an endpoint told counts.
-const toldFor = time.Minute
+const (
+	// toldFor is for how long what an endpoint told counts.
+	toldFor = time.Minute
+	// standstill is for how long an endpoint may tell the same before it counts as one that stands still.
+	standstill = 20 * time.Second
+	// shortestSlot is less than any slot lasts.
+	shortestSlot = 100 * time.Millisecond
+)
 
-// reached is the highest slot that two endpoints have told, one of which has just told its own. Alone says that no other one has told any lately.
+// rises reports whether an endpoint's head has risen lately.
+func (e *endpoint) rises(now time.Time) bool {
+	return !e.risenAt.IsZero() && now.Sub(e.risenAt) < standstill
+}
+
+// couldTell is an endpoint's newest slot, or the highest that it could be by now of one that stands still: it must not hold up the others, and no other one may
+// run away from it.
+func (e *endpoint) couldTell(now time.Time) uint64 {
+	if e.rises(now) {
+		return e.told
+	}
+	return e.told + uint64(now.Sub(e.risenAt)/shortestSlot)
+}
+
+// isBehind reports whether an endpoint's head stands still while another's, far above it, rises.
+func (s *Source) isBehind(e *endpoint, slot uint64) bool {
+	now := s.pool.Now()
+	e.mu.Lock()
+	rises := e.rises(now)
+	e.mu.Unlock()
+	if rises {
+		return false
+	}
+	for _, other := range s.pool.List {
+		other.mu.Lock()
+		above := other != e && other.told > slot+ahead && other.rises(now)
+		other.mu.Unlock()
+		if above {
+			return true
+		}
+	}
+	return false
+}
+
+// reached is the highest slot that two endpoints have told, or could have, one of which has just told its own. Alone says that no other one has told any lately.
 func (s *Source) reached(by *endpoint, slot uint64) (reached uint64, alone bool) {
 	now, others := s.pool.Now(), []uint64{}
 	for _, e := range s.pool.List {
 		e.mu.Lock()
 		if e != by && now.Sub(e.toldAt) < toldFor && !e.toldAt.IsZero() {
-			others = append(others, e.told)
+			others = append(others, e.couldTell(now))
 		}
 		e.mu.Unlock()
 	}

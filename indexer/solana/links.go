@@ -239,6 +239,7 @@ func (s *Source) pastBatch(ctx context.Context, parent market.Header, slots []ui
 	}
 	known := &pastWord{first: slots[0], by: map[*endpoint]int{}}
 	out.Known = known
+	var parentBy *endpoint // nil of the batch before
 	for i := range blocks {
 		between, err := s.between(ctx, parent, &blocks[i])
 		if err != nil {
@@ -246,13 +247,15 @@ func (s *Source) pastBatch(ctx context.Context, parent market.Header, slots []ui
 		}
 		for _, r := range append(between, blocks[i]) {
 			if !parent.Hash.IsZero() && r.Parent != parent.Hash {
-				return out, fmt.Errorf("%w: block %d follows no block %d of hash %s", rpc.ErrGarbage, r.Number, parent.Number, parent.Hash)
+				if r, err = s.linked(ctx, parent, parentBy, r); err != nil {
+					return out, err
+				}
 			}
 			r.after(parent)
 			if r, err = s.agreedPast(ctx, r); err != nil {
 				return out, err
 			}
-			known.by[r.by] = r.by.Outvotes()
+			parentBy, known.by[r.by] = r.by, r.by.Outvotes()
 			if parent = r.Header; len(r.Txs) > 0 {
 				out.Blocks = append(out.Blocks, r.Block.Block)
 			}
@@ -260,6 +263,32 @@ func (s *Source) pastBatch(ctx context.Context, parent market.Header, slots []ui
 	}
 	out.Last = chain.Header{Header: parent}
 	return out, nil
+}
+
+// linked is the block of a slot as another endpoint has it, where the one that was read doesn't follow the block below it. Who gave the one that is wrong is left
+// aside for a while: where no endpoint has one that follows, that is who gave the block below.
+func (s *Source) linked(ctx context.Context, parent market.Header, parentBy *endpoint, wrong read) (read, error) {
+	for _, e := range s.pool.Candidates() {
+		if e == wrong.by {
+			continue
+		}
+		var r read
+		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
+			r, err = s.blockOn(ctx, e, wrong.Number)
+			return err
+		})
+		if err == nil && r.Parent == parent.Hash {
+			wrong.by.Failed(s.pool.Now())
+			return r, nil
+		}
+		if ctx.Err() != nil {
+			return wrong, ctx.Err()
+		}
+	}
+	if parentBy != nil {
+		parentBy.Failed(s.pool.Now())
+	}
+	return wrong, fmt.Errorf("%w: block %d follows no block %d of hash %s", rpc.ErrGarbage, wrong.Number, parent.Number, parent.Hash)
 }
 
 // inParallel reads the blocks of slots that have one.

@@ -43,9 +43,9 @@ type endpoint struct {
 	*rpc.Endpoint
 
 	mu sync.Mutex
-	// told is the newest slot that it told, at toldAt.
-	told   uint64
-	toldAt time.Time
+	// told is the newest slot that it told, at toldAt; at risenAt that was a higher one than before.
+	told            uint64
+	toldAt, risenAt time.Time
 }
 
 // Options are a source's surroundings.

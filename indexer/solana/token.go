@@ -42,7 +42,7 @@ type Token struct {
 func (s *Source) Token(ctx context.Context, token, creator market.Address) (out Token, err error) {
 	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 		out = Token{Metadata: metadataOf(token)}
-		told, slot, err := e.accountsOn(ctx, []market.Address{token, out.Metadata})
+		told, slot, err := e.accountsOn(ctx, []market.Address{token, out.Metadata}, 0)
 		if err != nil {
 			return err
 		}

@@ -180,7 +180,7 @@ func (n *Node) result(method string, params []json.RawMessage) (any, *Refusal) {
 	case "getVersion":
 		return map[string]any{"solana-core": "a stand-in"}, nil
 	case "getMultipleAccounts":
-		return n.told(params), nil
+		return n.told(params)
 	case "getTransaction":
 		var signature string
 		parameter(params, 0, &signature)
@@ -229,9 +229,21 @@ func (n *Node) block(params []json.RawMessage) (any, *Refusal) {
 	return out, nil
 }
 
-func (n *Node) told(params []json.RawMessage) any {
+func (n *Node) told(params []json.RawMessage) (any, *Refusal) {
 	var keys []string
+	how := struct {
+		NoEarlier uint64                        `json:"minContextSlot"`
+		Slice     *struct{ Offset, Length int } `json:"dataSlice"`
+	}{}
 	parameter(params, 0, &keys)
+	parameter(params, 1, &how)
+	slot := uint64(0)
+	if len(n.blocks) > 0 {
+		slot = n.blocks[len(n.blocks)-1].Number
+	}
+	if slot < how.NoEarlier {
+		return nil, &Refusal{-32016, "Minimum context slot has not been reached"}
+	}
 	list := []any{}
 	for _, key := range keys {
 		a, ok := n.accounts[key]
@@ -239,9 +251,13 @@ func (n *Node) told(params []json.RawMessage) any {
 			list = append(list, nil)
 			continue
 		}
+		if how.Slice != nil {
+			from := min(how.Slice.Offset, len(a.Data))
+			a.Data = a.Data[from:min(from+how.Slice.Length, len(a.Data))]
+		}
 		list = append(list, map[string]any{"data": []any{a.Data, "base64"}, "executable": a.Executable, "lamports": 1, "owner": a.Owner})
 	}
-	return map[string]any{"context": map[string]any{"slot": 0}, "value": list}
+	return map[string]any{"context": map[string]any{"slot": slot}, "value": list}, nil
 }
 
 func (n *Node) transaction(signature string) any {

@@ -1,0 +1,240 @@
+package solana
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// lie is a change of a node's answers.
+type lie = func(method string, params []json.RawMessage, result any) (any, *solanatest.Refusal)
+
+// nodesOf are a world's nodes, one for each lie; nil is an honest one's.
+func nodesOf(t *testing.T, w *solanatest.World, lies ...lie) []*solanatest.Node {
+	t.Helper()
+	var out []*solanatest.Node
+	for _, f := range lies {
+		n := solanatest.NewNode(t)
+		n.Serve(w.Blocks)
+		n.Lie(f)
+		out = append(out, n)
+	}
+	return out
+}
+
+// sourceOf reads from nodes, by a clock that starts at 1,800,000,000 and is moved by hand.
+func sourceOf(t *testing.T, nodes ...*solanatest.Node) (s *Source, clock *atomic.Int64) {
+	t.Helper()
+	clock = new(atomic.Int64)
+	c := &chainconfig.Chain{ID: "solana", Family: chainconfig.Solana, GenesisHash: solanatest.Genesis}
+	for _, n := range nodes {
+		c.Endpoints = append(c.Endpoints, chainconfig.Endpoint{URL: n.URL, Weight: 1})
+	}
+	s, err := NewSource(c, Options{
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: func() time.Time { return time.Unix(1_800_000_000+clock.Load(), 0) }, RereadPause: time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, clock
+}
+
+func newWorld(blocks int) *solanatest.World {
+	w := solanatest.NewWorld(11)
+	w.Grow(blocks)
+	return w
+}
+
+// inBlocks changes the answers to getBlock.
+func inBlocks(change func(block map[string]any)) lie {
+	return func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+		if block, ok := result.(map[string]any); ok && method == "getBlock" {
+			change(block)
+		}
+		return result, nil
+	}
+}
+
+// TestMadeUpHash: a block under a hash that its giver made up isn't taken where two endpoints have another one there.
+func TestMadeUpHash(t *testing.T) {
+	w := newWorld(20)
+	forged := market.Hash{0xbb}
+	nodes := nodesOf(t, w, inBlocks(func(b map[string]any) { b["blockhash"] = market.EncodeBase58(forged[:]) }), nil, nil)
+	s, _ := sourceOf(t, nodes...)
+	last := w.Blocks[len(w.Blocks)-1].Number
+	r, err := s.blockOn(t.Context(), s.pool.List[0], last)
+	if err != nil || r.Hash != forged {
+		t.Fatal(r.Hash, err)
+	}
+	b := chain.BlockRead{Block: r.Block.Block, Word: &word{by: r.by, digest: digestOf(&r.Block.Block)}}
+	if changed, err := s.Agree(t.Context(), chain.Header{Header: r.Header}, &b); changed || !errors.Is(err, rpc.ErrUnanswered) || b.Agreed {
+		t.Errorf("changed %v, agreed %v, error %v", changed, b.Agreed, err)
+	}
+	if got, err := s.block(t.Context(), last); err != nil || got.Hash != w.Blocks[len(w.Blocks)-1].Hash {
+		t.Errorf("then the block is %v, error %v; want the one that two have", got.Hash, err)
+	}
+}
+
+// TestForkedEndpointOfThePast: an endpoint whose blocks follow others doesn't stop what is read of the past.
+func TestForkedEndpointOfThePast(t *testing.T) {
+	w := newWorld(100)
+	for name, change := range map[string]func(b map[string]any){
+		"other parents": func(b map[string]any) { b["previousBlockhash"] = market.EncodeBase58(make([]byte, 32)) },
+		"other hashes":  func(b map[string]any) { b["blockhash"] = market.EncodeBase58(append(make([]byte, 31), 7)) },
+	} {
+		s, _ := sourceOf(t, nodesOf(t, w, inBlocks(change), nil, nil)...)
+		parent, last := w.Blocks[0].Header, w.Blocks[len(w.Blocks)-1].Number
+		for try := 0; parent.Number < last; try++ {
+			for b, err := range s.Backfill(t.Context(), parent, parent.Number+1, last) {
+				if err == nil {
+					parent = b.Last.Header
+				} else if try == 10 {
+					t.Fatalf("%s: at block %d: %v", name, parent.Number, err)
+				}
+			}
+		}
+		if parent.Hash != w.Blocks[len(w.Blocks)-1].Hash {
+			t.Errorf("%s: the past ends with %s", name, parent.Hash)
+		}
+	}
+}
+
+// TestRereadOfAPastThatIsGone: where no endpoint tells of a batch's slots any more, or not of all, the batch stays and the error says so.
+func TestRereadOfAPastThatIsGone(t *testing.T) {
+	w := newWorld(30)
+	for name, left := range map[string]int{"nothing": 0, "a part": 5} {
+		short := func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+			if list, ok := result.([]uint64); ok && method == "getBlocks" {
+				return list[:min(left, len(list))], nil
+			}
+			return result, nil
+		}
+		nodes := nodesOf(t, w, nil)
+		s, _ := sourceOf(t, nodes...)
+		first := w.Blocks[0].Header
+		for b, err := range s.Backfill(t.Context(), first, first.Number+1, w.Blocks[len(w.Blocks)-1].Number) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			nodes[0].Lie(short)
+			s.outvoted(s.pool.List[0])
+			was := len(b.Blocks)
+			if err := s.RereadPast(t.Context(), first, &b); !errors.Is(err, errRangeMissing) || len(b.Blocks) != was {
+				t.Errorf("%s: error %v, %d blocks of %d", name, err, len(b.Blocks), was)
+			}
+			break
+		}
+	}
+}
+
+// TestNoEndlessSearch: a slot that one endpoint has told doesn't have all slots up to it looked through.
+func TestNoEndlessSearch(t *testing.T) {
+	w := newWorld(3)
+	nodes := nodesOf(t, w, nil)
+	s, _ := sourceOf(t, nodes...)
+	s.pool.List[0].told = 1 << 53
+	last := w.Blocks[len(w.Blocks)-1].Header
+	if _, err := s.Headers(t.Context(), last, last.Number+1, last.Number+10); !errors.Is(err, chain.ErrNoBlock) {
+		t.Errorf("headers: %v", err)
+	}
+	if _, err := s.Header(t.Context(), last.Number+1); !errors.Is(err, chain.ErrNoBlock) {
+		t.Errorf("a header: %v", err)
+	}
+	if n := nodes[0].Asked("getBlocks"); n > 2*(mostProbed/probeSlots+1) {
+		t.Errorf("%d calls", n)
+	}
+}
+
+// TestHalfABlock: a block without its list of transactions isn't one without transactions.
+func TestHalfABlock(t *testing.T) {
+	w := newWorld(5)
+	last := w.Blocks[len(w.Blocks)-1].Number
+	for name, change := range map[string]func(b map[string]any){
+		"none": func(b map[string]any) { delete(b, "transactions") },
+		"null": func(b map[string]any) {
+			if b["transactions"] != nil {
+				b["transactions"] = nil
+			}
+		},
+	} {
+		s, _ := sourceOf(t, nodesOf(t, w, inBlocks(change))...)
+		if _, err := s.blockOn(t.Context(), s.pool.List[0], last); !errors.Is(err, rpc.ErrGarbage) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := s.headerOn(t.Context(), s.pool.List[0], last); err != nil {
+			t.Errorf("%s: its header: %v", name, err)
+		}
+	}
+}
+
+// TestEndpointThatStandsStill: of two endpoints one that stands still holds up the head no longer than it takes to see that, and the other one can't run away.
+func TestEndpointThatStandsStill(t *testing.T) {
+	w := newWorld(10)
+	nodes := nodesOf(t, w, nil, nil)
+	s, clock := sourceOf(t, nodes...)
+	stuck := w.Blocks[len(w.Blocks)-1].Number
+	if h, err := s.Head(t.Context()); err != nil || h.Number != stuck {
+		t.Fatalf("the head is %d, error %v", h.Number, err)
+	}
+	for range 20 {
+		w.Grow(5)
+		nodes[1].Serve(w.Blocks)
+		clock.Add(3)
+		_, _ = s.Head(t.Context())
+	}
+	last := w.Blocks[len(w.Blocks)-1].Number
+	for range 5 {
+		if h, err := s.Head(t.Context()); err != nil || h.Number != last || h.Reached != last {
+			t.Errorf("the head is %d, reached are %d, error %v; want %d", h.Number, h.Reached, err, last)
+		}
+	}
+	far := w.Blocks[len(w.Blocks)-1]
+	far.Number += 100_000
+	nodes[1].Serve(append(slices.Clone(w.Blocks), far))
+	clock.Add(3)
+	if h, err := s.Head(t.Context()); err == nil && h.Number > last {
+		t.Errorf("one endpoint's word makes the head %d", h.Number)
+	}
+}
+
+// TestLongDescriptions: of an account only so much is read as a token needs; what is cut off of its description isn't missed.
+func TestLongDescriptions(t *testing.T) {
+	w := newWorld(3)
+	nodes := nodesOf(t, w, nil)
+	long := solanatest.Mint(6, 1_000)
+	text := func(s string) []byte { return append(binary.LittleEndian.AppendUint32(nil, uint32(len(s))), s...) }
+	described := slices.Concat(make([]byte, 64), text("Long"), text("LNG"), text("https://example.com"), make([]byte, 60_000))
+	long.Owner = token2022Program.String()
+	long.Data = slices.Concat(long.Data, make([]byte, accountTypeAt-mintLen), []byte{accountTypeMint}, binary.LittleEndian.AppendUint16(nil, extensionMetadata),
+		binary.LittleEndian.AppendUint16(nil, uint16(len(described))), described)
+	token := solanatest.Name("a long token")
+	nodes[0].SetAccount(token, long)
+	s, _ := sourceOf(t, nodes...)
+	mint, err := market.ParseSolanaAddress(token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := w.Blocks[len(w.Blocks)-1].Header
+	facts, _, err := s.TokenFacts(t.Context(), chain.Ref{Number: last.Number, Hash: last.Hash}, []market.Address{mint})
+	if err != nil || facts[0].Name != "Long" || facts[0].Symbol != "LNG" || facts[0].Decimals != 6 {
+		t.Errorf("%+v, error %v", facts, err)
+	}
+	if told, _, err := s.pool.List[0].accountsOn(t.Context(), []market.Address{mint}, 0); err != nil || len(told[0].data) != accountBytes {
+		t.Errorf("%d bytes of the account are read, error %v", len(told[0].data), err)
+	}
+	if _, _, err := s.TokenFacts(t.Context(), chain.Ref{Number: last.Number + 1}, []market.Address{mint}); !lacks(err) {
+		t.Errorf("a node that isn't at the block yet: %v", err)
+	}
+}
