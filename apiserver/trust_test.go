@@ -14,6 +14,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/checker"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
@@ -136,6 +137,37 @@ func TestTrust(t *testing.T) {
 	made.made.Checks = made.made.Checks[1:]
 	if res, body := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("when no check can be made: %d %s", res.StatusCode, body)
+	}
+}
+
+// TestTrustOfSolana: tokens of a Solana that is indexed are checked like others, and those that nobody knows are not found.
+func TestTrustOfSolana(t *testing.T) {
+	t.Parallel()
+	st := seeded(t, "sqlite")
+	l, err := st.Leases.Acquire(t.Context(), "solana", "test", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mint := address(t, solMint)
+	commit := &store.Commit{
+		Last: market.Header{Number: 100, Hash: market.Hash{1}, Time: chainTime}, Blocks: []market.Header{{Number: 100, Hash: market.Hash{1}, Time: chainTime}},
+		Head: store.HeadStatus{Number: 100, Time: chainTime},
+	}
+	commit.Changes.Tokens = append(commit.Changes.Tokens, set(mint, market.Token{Mint: mint, Name: "A coin", Symbol: "COIN", HasDecimals: true, Decimals: 6}))
+	if err := st.Commit(t.Context(), l, commit); err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, st)
+	all := chains()
+	all.Chains[0].Suspended = false
+	o.Catalog, o.Checker = catalog.NewLive(all), &checks{made: report("solana", solMint, trust.Pass)}
+	c := startWith(t, o)
+	if r := get[contract.TrustReport](t, c, "/api/token/"+solMint+"/trust"); r.Status != contract.TrustReportStatusChecked || r.Chain != "solana" || r.Mint != solMint {
+		t.Errorf("the report is %+v", r)
+	}
+	other := solMint[:len(solMint)-1] + "3"
+	if res, body := c.do(t, http.MethodGet, "/api/token/"+other+"/trust", nil); res.StatusCode != http.StatusNotFound {
+		t.Errorf("a token that isn't indexed: %d %s", res.StatusCode, body)
 	}
 }
 

@@ -217,7 +217,7 @@ func (s *Source) TokenFacts(ctx context.Context, at chain.Ref, tokens []market.A
 			first[i] = second[i]
 		case err != nil || !alike(&first[i], &third[i]):
 			unsure[i] = true
-			s.tell(chain.Aside{Kind: "token", Subject: tokens[i].String(), Reason: chain.EndpointsDiffer})
+			s.tell(chain.Aside{Kind: "token", Subject: first[i].Token.String(), Reason: chain.EndpointsDiffer})
 		}
 	}
 	return first, unsure, ctx.Err()

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -43,7 +42,7 @@ func sourceOf(t *testing.T, nodes ...*solanatest.Node) (s *Source, clock *atomic
 		c.Endpoints = append(c.Endpoints, chainconfig.Endpoint{URL: n.URL, Weight: 1})
 	}
 	s, err := NewSource(c, Options{
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: func() time.Time { return time.Unix(1_800_000_000+clock.Load(), 0) }, RereadPause: time.Millisecond,
+		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(1_800_000_000+clock.Load(), 0) }, RereadPause: time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)

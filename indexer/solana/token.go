@@ -1,6 +1,7 @@
 package solana
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -31,7 +32,7 @@ type Token struct {
 	MintAuthority, FreezeAuthority market.Address
 	// Extensions are those of Token-2022, by their types: their contents as they are stored.
 	Extensions map[uint16][]byte
-	// Mutable says whether what Metaplex's account says of it may be changed; HasMetadata is false without one.
+	// Mutable says whether its name and picture, which its own extension or Metaplex's account tells, may be changed; HasMetadata is false without either.
 	Mutable, HasMetadata bool
 	// CreatorHas is what an account has of it; KnowsCreator is false where it isn't known.
 	CreatorHas   uint64
@@ -51,13 +52,16 @@ func (s *Source) Token(ctx context.Context, token, creator market.Address) (out 
 			return nil
 		}
 		out.Supply, out.MintAuthority, out.FreezeAuthority, out.Extensions = m.supply, m.mintAuthority, m.freezeAuthority, m.extensions
-		out.Mutable, out.HasMetadata = isMutable(&told[1])
+		if out.Mutable, out.HasMetadata = isMutable(&told[1]); len(m.extensions[extensionMetadata]) >= 2*32 { // the name that counts
+			mayChange := m.extensions[extensionMetadata][:32]
+			out.Metadata, out.Mutable, out.HasMetadata = token, !bytes.Equal(mayChange, make([]byte, 32)), true
+		}
 		if creator.IsNone() {
 			return nil
 		}
 		out.CreatorHas, err = e.balanceOn(ctx, token, creator)
 		out.KnowsCreator = err == nil
-		if errors.Is(err, rpc.ErrGarbage) || lacks(err) {
+		if errors.Is(err, rpc.ErrGarbage) || errors.Is(err, rpc.ErrTooLong) || lacks(err) { // an account that has so many is no fault of the node
 			return nil
 		}
 		return err
@@ -110,17 +114,19 @@ func (e *endpoint) balanceOn(ctx context.Context, token, owner market.Address) (
 			Account *wireAccount `json:"account"`
 		} `json:"value"`
 	}
-	params := []any{owner.String(), map[string]any{"mint": token.String()}, map[string]any{"encoding": "base64", "commitment": commitment}}
+	const amountAt, amountLen = 64, 8
+	params := []any{owner.String(), map[string]any{"mint": token.String()}, map[string]any{
+		"encoding": "base64", "commitment": commitment, "dataSlice": map[string]any{"offset": amountAt, "length": amountLen},
+	}}
 	if err := e.Do(ctx, &rpc.Request{Method: "getTokenAccountsByOwner", Params: params, Take: take(&told)}); err != nil {
 		return 0, err
 	}
-	const amountAt = 64
 	for _, v := range told.Value {
 		a, err := v.Account.account()
-		if err != nil || len(a.data) < amountAt+8 {
+		if err != nil || len(a.data) != amountLen {
 			return 0, errors.Join(err, rpc.ErrGarbage)
 		}
-		sum += binary.LittleEndian.Uint64(a.data[amountAt:])
+		sum += binary.LittleEndian.Uint64(a.data)
 	}
 	return sum, nil
 }

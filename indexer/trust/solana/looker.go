@@ -149,7 +149,8 @@ func (k *look) supply() market.Amount {
 // honeypot isn't simulated. On a curve of a program anybody sells to it, unless the token itself forbids it, which its extensions show.
 func (k *look) honeypot(rule trust.Rule) trust.Check { return rule.Unknown(trust.RPCCapability) }
 
-// transferTax is what Token-2022 withholds of a transfer: the higher of its two rates, of which one holds until some epoch.
+// transferTax is what Token-2022 withholds of a transfer: the higher of its two rates, of which one holds until some epoch. It warns where somebody may
+// raise it.
 func (k *look) transferTax(rule trust.Rule) trust.Check {
 	if k.failed {
 		return rule.Unknown(trust.CallFailed)
@@ -163,8 +164,15 @@ func (k *look) transferTax(rule trust.Rule) trust.Check {
 		return rule.Unknown(trust.CallFailed)
 	}
 	older, newer := binary.LittleEndian.Uint16(fee[olderAt+rateAt:]), binary.LittleEndian.Uint16(fee[newerAt+rateAt:])
-	return with(rule.Measure(float64(max(older, newer))/100),
+	c := with(rule.Measure(float64(max(older, newer))/100),
 		k.account(k.token(), "its transfer fee is %d, and from some epoch on %d, hundredths of a percent", older, newer))
+	if who := keyAt(fee, 0); !who.IsNone() {
+		if c.Result == trust.Pass {
+			c.Result, c.Severity = trust.Warn, trust.High
+		}
+		c = with(c, k.account(k.token(), "%s may set another fee", who))
+	}
+	return c
 }
 
 // authority warns where somebody may do something: who could do it has not done it yet.
@@ -203,10 +211,19 @@ func (k *look) extensions(rule trust.Rule) trust.Check {
 	if who := keyAt(k.told.Extensions[solana.PermanentDelegate], 0); !who.IsNone() {
 		bad = append(bad, who.String()+" may take anybody's tokens")
 	}
-	if hook := keyAt(k.told.Extensions[solana.TransferHook], 32); !hook.IsNone() {
-		may = append(may, "program "+hook.String()+" decides about each transfer")
+	hook := k.told.Extensions[solana.TransferHook]
+	if program := keyAt(hook, 32); !program.IsNone() {
+		may = append(may, "program "+program.String()+" decides about each transfer")
 	}
-	if who := keyAt(k.told.Extensions[solana.Pausable], 0); !who.IsNone() {
+	if who := keyAt(hook, 0); !who.IsNone() {
+		may = append(may, who.String()+" may set a program that decides about each transfer")
+	}
+	const paused = 32 // a byte, after who may pause
+	pausable := k.told.Extensions[solana.Pausable]
+	if len(pausable) > paused && pausable[paused] != 0 {
+		bad = append(bad, "all transfers are paused")
+	}
+	if who := keyAt(pausable, 0); !who.IsNone() {
 		may = append(may, who.String()+" may pause all transfers")
 	}
 	c := rule.Pass(nil)

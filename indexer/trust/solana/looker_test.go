@@ -46,7 +46,7 @@ func clean() solana.Token {
 
 func reportOf(t *testing.T, n told, k *check.Known) (r *trust.Report, whole bool) {
 	t.Helper()
-	l := New(&chainconfig.Chain{ID: "solana"}, n, func() time.Time { return time.Unix(20_000, 0) })
+	l := New(&chainconfig.Chain{ID: "solana", Venues: []chainconfig.Venue{{ID: "launchlab", Protocol: chainconfig.RaydiumLaunchLab}}}, n, func() time.Time { return time.Unix(20_000, 0) })
 	r, whole, err := l.Look(t.Context(), k)
 	if err != nil {
 		t.Fatal(err)
@@ -109,8 +109,15 @@ func TestPowers(t *testing.T) {
 			s.Extensions = map[uint16][]byte{solana.TransferHook: append(bytes(someone), bytes(program)...)}
 		}, trust.Extensions, trust.Warn, trust.High, nil},
 		"a hook of no program": {func(s *solana.Token) {
-			s.Extensions = map[uint16][]byte{solana.TransferHook: append(bytes(someone), make([]byte, 32)...)}
+			s.Extensions = map[uint16][]byte{solana.TransferHook: make([]byte, 64)}
 		}, trust.Extensions, trust.Pass, trust.Critical, nil},
+		"a hook to come": {func(s *solana.Token) {
+			s.Extensions = map[uint16][]byte{solana.TransferHook: append(bytes(someone), make([]byte, 32)...)}
+		}, trust.Extensions, trust.Warn, trust.High, nil},
+		"paused": {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.Pausable: append(bytes(someone), 1)} }, trust.Extensions, trust.Fail, trust.Critical, nil},
+		"a fee to come": {func(s *solana.Token) {
+			s.Extensions = map[uint16][]byte{solana.TransferFee: append(bytes(someone), fee(0, 0)[32:]...)}
+		}, trust.TransferTax, trust.Warn, trust.High, 0.0},
 		"pausing":            {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.Pausable: append(bytes(someone), 0)} }, trust.Extensions, trust.Warn, trust.High, nil},
 		"a fee of 12 %":      {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.TransferFee: fee(0, 1200)} }, trust.TransferTax, trust.Fail, trust.High, 12.0},
 		"a fee until later":  {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.TransferFee: fee(3100, 0)} }, trust.TransferTax, trust.Fail, trust.Critical, 31.0},
