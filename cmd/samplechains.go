@@ -40,7 +40,7 @@ func (s *sampleChains) chosen() ([]files.SampleChain, error) {
 		if slices.ContainsFunc(out, func(c files.SampleChain) bool { return c.Name == name }) {
 			continue
 		}
-		errs = append(errs, isEVMSample(all.Chains, name))
+		errs = append(errs, isSample(all.Chains, name))
 		out = append(out, files.SampleChain{Name: name})
 	}
 	for i, value := range s.urls {
@@ -52,19 +52,16 @@ func (s *sampleChains) chosen() ([]files.SampleChain, error) {
 	return out, errors.Join(errs...)
 }
 
-// isEVMSample refuses what no sample is called, and chains that can't be indexed.
-func isEVMSample(all []files.Manifest[v1alpha1.Chain], name string) error {
+// isSample refuses what no sample is called.
+func isSample(all []files.Manifest[v1alpha1.Chain], name string) error {
 	var known []string
 	for _, c := range all {
-		if c.Resource.Spec.Family != v1alpha1.FamilyEVM {
-			continue
-		}
 		if c.Resource.Name == name {
 			return nil
 		}
 		known = append(known, c.Resource.Name)
 	}
-	return fmt.Errorf("--chain %q: there is no such sample of an EVM chain; there are %s. Other chains are declared in manifests of your own, given with -f",
+	return fmt.Errorf("--chain %q: there is no such sample; there are %s. Other chains are declared in manifests of your own, given with -f",
 		name, strings.Join(known, ", "))
 }
 

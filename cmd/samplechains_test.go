@@ -21,6 +21,7 @@ func TestChosenChains(t *testing.T) {
 	}{
 		"nothing":                       {},
 		"one":                           {sampleChains{[]string{"base"}, []string{url}}, []files.SampleChain{{Name: "base", URLs: []string{url}}}},
+		"one of Solana":                 {sampleChains{[]string{"solana"}, []string{url}}, []files.SampleChain{{Name: "solana", URLs: []string{url}}}},
 		"one with two nodes":            {sampleChains{[]string{"base"}, []string{url, "base=" + other}}, []files.SampleChain{{Name: "base", URLs: []string{url, other}}}},
 		"one twice":                     {sampleChains{[]string{"base", "base"}, []string{url}}, []files.SampleChain{{Name: "base", URLs: []string{url}}}},
 		"the nodes of the environment":  {sampleChains{[]string{"bsc"}, nil}, []files.SampleChain{{Name: "bsc", URLs: []string{"https://bsc.example/one", "https://bsc.example/two"}}}},
@@ -39,8 +40,7 @@ func TestChosenChains(t *testing.T) {
 		given sampleChains
 		want  []string
 	}{
-		"an unknown chain":             {sampleChains{[]string{"bass"}, []string{url}}, []string{`--chain "bass"`, "there are base, bsc, arbitrum, polygon, robinhood, ethereum, monad, hyperevm", "-f"}},
-		"a chain that can't be run":    {sampleChains{[]string{"solana"}, []string{url}}, []string{`--chain "solana"`, "of an EVM chain"}},
+		"an unknown chain":             {sampleChains{[]string{"bass"}, []string{url}}, []string{`--chain "bass"`, "there are solana, base, bsc, arbitrum, polygon, robinhood, ethereum, monad, hyperevm", "-f"}},
 		"no node":                      {sampleChains{[]string{"base"}, nil}, []string{"chain base has no node", "--rpc https://YOUR-NODE", "BOARDWALK_RPC_BASE"}},
 		"no chain":                     {sampleChains{nil, []string{url}}, []string{"--rpc no. 1 has no --chain", "--chain base"}},
 		"whose node":                   {sampleChains{[]string{"base", "bsc"}, []string{"base=" + other, url}}, []string{"--rpc no. 2 doesn't say which chain's node it is", "--rpc base=https://YOUR-NODE"}},
