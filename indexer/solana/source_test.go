@@ -237,3 +237,40 @@ func TestLongDescriptions(t *testing.T) {
 		t.Errorf("a node that isn't at the block yet: %v", err)
 	}
 }
+
+// TestCreatorsBalance is the sum of the creator's accounts; where a node lists none, the rest of the token is told all the same.
+func TestCreatorsBalance(t *testing.T) {
+	w := newWorld(3)
+	token, creator := solanatest.Name("a token"), solanatest.Name("its creator")
+	refuses := func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+		if method == "getTokenAccountsByOwner" {
+			return nil, &solanatest.Refusal{Code: -32010, Message: "excluded from account secondary indexes"}
+		}
+		return result, nil
+	}
+	mint, err := market.ParseSolanaAddress(token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	who, err := market.ParseSolanaAddress(creator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		lie
+
+		knows bool
+		has   uint64
+	}{"listed": {nil, true, 42}, "not listed": {refuses, false, 0}} {
+		nodes := nodesOf(t, w, c.lie)
+		nodes[0].SetAccount(token, solanatest.Mint(6, 1000))
+		nodes[0].SetAccount("one", solanatest.TokenAccount(token, creator, 40))
+		nodes[0].SetAccount("another", solanatest.TokenAccount(token, creator, 2))
+		nodes[0].SetAccount("somebody's", solanatest.TokenAccount(token, token, 5))
+		s, _ := sourceOf(t, nodes...)
+		got, err := s.Token(t.Context(), mint, who)
+		if err != nil || !got.Exists || got.Supply != 1000 || got.KnowsCreator != c.knows || got.CreatorHas != c.has {
+			t.Errorf("%s: %+v, error %v", name, got, err)
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package solanatest
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -181,6 +183,8 @@ func (n *Node) result(method string, params []json.RawMessage) (any, *Refusal) {
 		return map[string]any{"solana-core": "a stand-in"}, nil
 	case "getMultipleAccounts":
 		return n.told(params)
+	case "getTokenAccountsByOwner":
+		return n.tokenAccounts(params), nil
 	case "getTransaction":
 		var signature string
 		parameter(params, 0, &signature)
@@ -231,16 +235,10 @@ func (n *Node) block(params []json.RawMessage) (any, *Refusal) {
 
 func (n *Node) told(params []json.RawMessage) (any, *Refusal) {
 	var keys []string
-	how := struct {
-		NoEarlier uint64                        `json:"minContextSlot"`
-		Slice     *struct{ Offset, Length int } `json:"dataSlice"`
-	}{}
+	var how accountOptions
 	parameter(params, 0, &keys)
 	parameter(params, 1, &how)
-	slot := uint64(0)
-	if len(n.blocks) > 0 {
-		slot = n.blocks[len(n.blocks)-1].Number
-	}
+	slot := n.slot()
 	if slot < how.NoEarlier {
 		return nil, &Refusal{-32016, "Minimum context slot has not been reached"}
 	}
@@ -251,13 +249,49 @@ func (n *Node) told(params []json.RawMessage) (any, *Refusal) {
 			list = append(list, nil)
 			continue
 		}
-		if how.Slice != nil {
-			from := min(how.Slice.Offset, len(a.Data))
-			a.Data = a.Data[from:min(from+how.Slice.Length, len(a.Data))]
-		}
-		list = append(list, map[string]any{"data": []any{a.Data, "base64"}, "executable": a.Executable, "lamports": 1, "owner": a.Owner})
+		list = append(list, how.told(a))
 	}
 	return map[string]any{"context": map[string]any{"slot": slot}, "value": list}, nil
+}
+
+// accountOptions are those of calls that ask for accounts.
+type accountOptions struct {
+	NoEarlier uint64                        `json:"minContextSlot"`
+	Slice     *struct{ Offset, Length int } `json:"dataSlice"`
+}
+
+// told is an account as a node tells it.
+func (o *accountOptions) told(a Account) any {
+	if o.Slice != nil {
+		from := min(o.Slice.Offset, len(a.Data))
+		a.Data = a.Data[from:min(from+o.Slice.Length, len(a.Data))]
+	}
+	return map[string]any{"data": []any{a.Data, "base64"}, "executable": a.Executable, "lamports": 1, "owner": a.Owner}
+}
+
+// slot is that of the newest block.
+func (n *Node) slot() uint64 {
+	if len(n.blocks) == 0 {
+		return 0
+	}
+	return n.blocks[len(n.blocks)-1].Number
+}
+
+// tokenAccounts are an owner's accounts of a token.
+func (n *Node) tokenAccounts(params []json.RawMessage) any {
+	var owner string
+	var of struct{ Mint string }
+	var how accountOptions
+	parameter(params, 0, &owner)
+	parameter(params, 1, &of)
+	parameter(params, 2, &how)
+	list := []any{}
+	for _, key := range slices.Sorted(maps.Keys(n.accounts)) {
+		if a := n.accounts[key]; len(a.Data) == tokenAccountLen && bytes.HasPrefix(a.Data, keys(of.Mint, owner)) {
+			list = append(list, map[string]any{"pubkey": key, "account": how.told(a)})
+		}
+	}
+	return map[string]any{"context": map[string]any{"slot": n.slot()}, "value": list}
 }
 
 func (n *Node) transaction(signature string) any {
@@ -275,6 +309,14 @@ func (n *Node) transaction(signature string) any {
 		}
 	}
 	return nil
+}
+
+const tokenAccountLen = 165
+
+// TokenAccount is an owner's account of a token of SPL Token.
+func TokenAccount(mint, owner string, amount uint64) Account {
+	data := append(keys(mint, owner), numbers(amount)...)
+	return Account{Owner: TokenProgram, Data: append(data, make([]byte, tokenAccountLen-len(data))...)}
 }
 
 // Mint is the account of a token of SPL Token.

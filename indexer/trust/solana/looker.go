@@ -110,7 +110,7 @@ var checks = map[string]struct {
 func (k *look) report() *trust.Report {
 	b := k.known.Block
 	r := &trust.Report{
-		Chain: k.l.chain, Mint: k.known.Token.Mint.String(), Block: trust.Block{Number: b.Number, Hash: b.Hash.String()}, At: time.Unix(b.Time, 0).UTC(),
+		Chain: k.l.chain, Mint: k.known.Token.Mint.String(), Block: trust.Block{Number: b.Number, Hash: market.EncodeBase58(b.Hash[:])}, At: time.Unix(b.Time, 0).UTC(),
 		CheckedAt: k.l.now().UTC().Truncate(time.Second), Checker: trust.Checker{ID: checkerID, Version: Version},
 	}
 	if k.index.Market != nil {
