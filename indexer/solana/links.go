@@ -96,10 +96,11 @@ func (s *Source) Headers(ctx context.Context, parent market.Header, first, last 
 // may follow another block than the one below it, which is a reorg.
 func (s *Source) chained(ctx context.Context, parent market.Header, slots []uint64) (out []read, err error) {
 	below := parent
-	for _, slot := range slots {
-		b, err := s.block(ctx, slot)
-		if err != nil {
-			return out, err
+	blocks, errs := s.inParallel(slots, func(slot uint64) (read, error) { return s.block(ctx, slot) })
+	for i := range blocks {
+		b := blocks[i]
+		if errs[i] != nil {
+			return out, errs[i]
 		}
 		between, err := s.between(ctx, below, &b)
 		if err != nil {
@@ -195,8 +196,8 @@ func (s *Source) Blocks(ctx context.Context, headers []chain.Header) iter.Seq2[c
 const (
 	pastSlots   = 512
 	batchBlocks = 32
-	// workersPerEndpoint keeps a node busy while its answers are decoded.
-	workersPerEndpoint = 2
+	// workersPerEndpoint is how many blocks are asked of an endpoint at once: a node is kept busy while its answers are on their way and decoded.
+	workersPerEndpoint = 4
 )
 
 // pastWord is what is known of a batch: chain.Batch's Known.
@@ -233,9 +234,17 @@ func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last
 
 // pastBatch reads the blocks of some slots of the past, and those that a node left out between them.
 func (s *Source) pastBatch(ctx context.Context, parent market.Header, slots []uint64) (out chain.Batch, err error) {
-	blocks, err := s.inParallel(ctx, slots)
-	if err != nil {
-		return out, err
+	blocks, errs := s.inParallel(slots, func(slot uint64) (read, error) {
+		r, err := s.fetch(ctx, slot, s.blockOn)
+		if errors.Is(err, chain.ErrNoBlock) {
+			err = fmt.Errorf("%w: block %d, which a node has told of: %w", errRangeMissing, slot, err)
+		}
+		return r, err
+	})
+	for _, err := range errs {
+		if err != nil {
+			return out, err
+		}
 	}
 	known := &pastWord{first: slots[0], by: map[*endpoint]int{}}
 	out.Known = known
@@ -291,27 +300,20 @@ func (s *Source) linked(ctx context.Context, parent market.Header, parentBy *end
 	return wrong, fmt.Errorf("%w: block %d follows no block %d of hash %s", rpc.ErrGarbage, wrong.Number, parent.Number, parent.Hash)
 }
 
-// inParallel reads the blocks of slots that have one.
-func (s *Source) inParallel(ctx context.Context, slots []uint64) ([]read, error) {
-	out, errs := make([]read, len(slots)), make([]error, len(slots))
+// inParallel reads the blocks of slots.
+func (s *Source) inParallel(slots []uint64, block func(slot uint64) (read, error)) (out []read, errs []error) {
+	out, errs = make([]read, len(slots)), make([]error, len(slots))
 	tickets := make(chan struct{}, workersPerEndpoint*len(s.pool.List))
 	var running sync.WaitGroup
 	for i, slot := range slots {
 		tickets <- struct{}{}
 		running.Go(func() {
 			defer func() { <-tickets }()
-			if out[i], errs[i] = s.fetch(ctx, slot, s.blockOn); errors.Is(errs[i], chain.ErrNoBlock) {
-				errs[i] = fmt.Errorf("%w: block %d, which a node has told of: %w", errRangeMissing, slot, errs[i])
-			}
+			out[i], errs[i] = block(slot)
 		})
 	}
 	running.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return out, errs
 }
 
 // RereadPast reads a batch again if a block of it rests on the word of an endpoint that was outvoted since.
