@@ -24,11 +24,17 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana"
+	"github.com/boardwalkhq/boardwalk/indexer/trust"
+	solanatrust "github.com/boardwalkhq/boardwalk/indexer/trust/solana"
+	"github.com/boardwalkhq/boardwalk/indexer/watch"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	checks "github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
 // drawnBlank is a renderer for tests that draws an empty picture of each card and keeps the card.
@@ -42,6 +48,20 @@ func (d *drawnBlank) Render(_ context.Context, c sharecard.Card) ([]byte, error)
 	var out bytes.Buffer
 	err := png.Encode(&out, image.NewPaletted(image.Rect(0, 0, sharecard.Width, sharecard.Height), palette.Plan9))
 	return out.Bytes(), err
+}
+
+// nobody is a node that tells of no token.
+type nobody struct{}
+
+func (nobody) Token(context.Context, market.Address, market.Address) (t solana.Token, err error) {
+	return t, rpc.ErrUnanswered
+}
+
+// ofOneChain are the checks of one chain's tokens, which the API asks for.
+type ofOneChain struct{ *trust.Checker }
+
+func (c ofOneChain) Check(ctx context.Context, _ string, mint market.Address) (*checks.Report, error) {
+	return c.Checker.Check(ctx, mint)
 }
 
 // server is an API server of what is stored of the chain.
@@ -67,6 +87,7 @@ func (g *gapped) server(t *testing.T, st *store.Store, r *drawnBlank) http.Handl
 		}),
 		Cards:   cards.NewService(cards.Options{Renderer: r, Now: now, Log: log}),
 		Limiter: limit.NewMemory(now, 1000), Now: now, Log: log,
+		Checker: ofOneChain{trust.New(solanatrust.New(declared, nobody{}, now), watch.NewKnowledge(declared, func() string { return declared.ID }, st), trust.Options{Log: log, Now: now})},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +197,7 @@ func (g *gapped) wantAnswers(t *testing.T, st *store.Store) {
 				t.Errorf("%s: %d trades of %s in %s, want %d", path, n, series.Mint, *series.Pair, want)
 			}
 		}
-		if r := ask[contract.TrustReport](t, h, "/api/token/"+mint+"/trust"); r.Mint != mint || r.Chain != "gapped" || r.Reason != contract.TrustReportReasonNoChecker {
+		if r := ask[contract.TrustReport](t, h, "/api/token/"+mint+"/trust"); r.Mint != mint || r.Chain != "gapped" || r.Status != contract.TrustReportStatusChecked {
 			t.Errorf("trust: %+v", r)
 		}
 		if page := ask[[]byte](t, h, "/t/"+mint); !bytes.Contains(page, []byte(mint)) {

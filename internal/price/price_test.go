@@ -533,6 +533,8 @@ func TestVirtualReserves(t *testing.T) {
 		"nothing is left":        {Reserves{Base: 100, Quote: 50, VirtualQuote: -50}, Quote{}},
 		"of the base":            {Reserves{Base: 100, Quote: 50, VirtualBase: 100}, Quote{0.25, 50 * (1 - math.Sqrt(0.98)), 75}},
 		"an empty pool":          {Reserves{Base: 100, VirtualQuote: 50}, Quote{}},
+		"a sold one":             {Reserves{Quote: 100, VirtualBase: 50}, Quote{}},
+		"no base is left":        {Reserves{Base: 50, Quote: 100, VirtualBase: -50}, Quote{}},
 	} {
 		got := ConstantProduct{c.reserves}.Quote()
 		for figure, pair := range map[string][2]float64{"price": {got.Price, c.want.Price}, "depth": {got.Depth, c.want.Depth}, "locked": {got.Locked, c.want.Locked}} {
