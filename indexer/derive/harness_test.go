@@ -262,9 +262,12 @@ func (d *database) writeEntries(t fataler, c *market.Changes, backwards bool) {
 		write(t, "reworked entry", rows, c.Reworked, false)
 		write(t, "entry", rows, added, false)
 	}
-	d.entries = slices.SortedFunc(maps.Values(rows), func(a, b market.Entry) int {
-		return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(a.Seq, b.Seq), a.Wallet.Compare(b.Wallet))
-	})
+	d.entries = slices.SortedFunc(maps.Values(rows), inOrder)
+}
+
+// inOrder is the order of the chain.
+func inOrder(a, b market.Entry) int {
+	return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(a.Seq, b.Seq), a.Wallet.Compare(b.Wallet))
 }
 
 func write[K comparable, V any](t fataler, table string, rows map[K]V, changes []market.Change[K, V], backwards bool) {

@@ -213,6 +213,7 @@ func TestAPastIsAsGoodAsTradesOfTheIndex(t *testing.T) {
 		for i := range late.db.entries {
 			late.db.entries[i].Seq %= market.PastSeq
 		}
+		slices.SortFunc(late.db.entries, inOrder) // of one block those of a past stood behind the others
 		out := rowDifferences("position", whole.db.positions, late.db.positions)
 		out = append(out, rowDifferences("hour", whole.db.hours, late.db.hours)...)
 		for i := range max(len(whole.db.entries), len(late.db.entries)) {
