@@ -16,7 +16,7 @@ import (
 // Not every slot has a block. That one has none is only believed when a later block names one before it as its parent: a node that lacks a block says the
 // same of its slot as one that was skipped.
 
-// RangeMissing means that blocks are missing that others name as their parents, and that no endpoint has them. The index waits until one does.
+// errRangeMissing means that blocks are missing that others name as their parents, and that no endpoint has them. The index waits until one does.
 var errRangeMissing = fmt.Errorf("%w: no endpoint has a block that a later one follows", rpc.ErrUnanswered)
 
 // probeSlots is how many slots are looked through at once for the next block, and mostProbed how many in all.

@@ -9,7 +9,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// What follows the loop asks of chains of other families. Solana's blocks tell it by themselves, or its nodes don't tell it.
+// The loop calls the methods of this file on every family of chains. On Solana they answer nothing: either the blocks themselves tell what is asked for, or no node
+// can be asked for it.
 
 // errUntold says that no node of Solana can be asked for something.
 var errUntold = errors.New("nodes of Solana don't tell it")

@@ -9,8 +9,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// What a transaction does to balances: the sum of what an owner's token accounts have after it, less what they had before. It covers transfers in batches,
-// which leave no instructions, accounts that are closed or change their owner, and fees that a token withholds. There may be several accounts of one owner.
+// A node tells what each token account had before a transaction and has after it. The change of an owner's balance is the sum over the owner's accounts after the
+// transaction, less the sum before. So nothing has to be known of how tokens were moved: in batches, by closing an account or giving it to another owner, or
+// with a fee that the token withholds.
 
 // move is by how much a transaction changes an owner's balance of a token, as it is summed up.
 type move struct {

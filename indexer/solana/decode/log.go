@@ -13,7 +13,8 @@ var (
 	logProgram = []byte("Program ")
 )
 
-// A line that a program logged may look like one of the runtime's after its first word, which no program's name ends as.
+// logOwn ends the first word of a line that a program logged itself ("log:", "data:"). The rest of such a line may imitate the runtime's; a program's name never
+// ends so.
 const logOwn = ':'
 
 // linesOf are the contents, in base64, of the lines that a call of a program logged itself and that begin with a prefix, without those of the programs that it

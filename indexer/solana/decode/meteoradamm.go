@@ -18,7 +18,7 @@ const (
 	dammPayer            = 8
 )
 
-// sqrtPrice reads the square root of a price, of which 64 bits are below the point, as one with 96.
+// sqrtPrice reads the square root of a price with 64 fractional bits, and gives it with 96, as market.Swap has it.
 func (b *body) sqrtPrice() (x96 market.Amount) {
 	x96 = b.uint128()
 	x96.Lsh(&x96, 32)

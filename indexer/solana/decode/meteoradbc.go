@@ -96,7 +96,8 @@ func dbcSwap(c *call) {
 	c.emit(e)
 }
 
-// posted is the price of 10^18 of a token's smallest units, by the square root of that of one, of which 64 bits are below the point.
+// posted turns the square root of a price, a fixed-point number with 64 fractional bits, into the price of 10^18 base units of the token in base units of the
+// quote: sqrt² · 10^18 / 2^128. A price that doesn't fit is the greatest number.
 func posted(sqrt market.Amount) (price market.Amount) {
 	var unit, one market.Amount
 	unit.Exp(uint256.NewInt(10), uint256.NewInt(18))

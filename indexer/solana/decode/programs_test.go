@@ -13,7 +13,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// What has neither a description nor a recording is written here from the programs' sources: Raydium's CPMM, the making of a pool of AMM v4, and migrations.
+// The tests of this file build their transactions by hand, from the programs' sources, because nothing else is at hand: there is no IDL and no recording of Raydium's
+// CPMM, of a new pool of AMM v4, or of a migration.
 
 func numbersOf(list ...uint64) (out []byte) {
 	for _, n := range list {

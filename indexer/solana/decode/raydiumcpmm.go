@@ -48,7 +48,7 @@ func raydiumCPMM(c *call) {
 	}
 }
 
-// cpmmCreated is the making of a pool. Which account is the pool two forms of it have at different places: it is the one before its tokens.
+// cpmmCreated reads either of the two instructions that make a pool. They have the pool at different places, but always just before its two tokens.
 func (c *call) cpmmCreated() {
 	first, second, ok := c.vaults(market.RaydiumCPMMHolder)
 	if !ok {

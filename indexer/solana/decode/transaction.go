@@ -24,7 +24,7 @@ type transaction struct {
 	instructions []instruction
 	accounts     []uint16 // of all instructions
 
-	// What follows is as the answer has it.
+	// The fields below are pieces of the node's answer, in its order. run and lines read what stands in message, called and logged.
 	static, writable, readonly [][]byte
 	message, called, logged    []byte
 	outer, inner               []instruction

@@ -16,7 +16,7 @@ const (
 	dammHolder = "HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC"
 )
 
-// What every curve begins with, and what DBC's has to raise.
+// The supply and the reserves that every curve begins with, in base units, and how much SOL a curve of DBC has to raise, in lamports.
 const (
 	supply                        = 1_000_000_000e6
 	firstSOL, firstToken, forSale = 30e9, 1_073e12, 793_100_000e6
@@ -120,7 +120,7 @@ func (w *World) tell(t *builder, c *curve, who string, buys bool, sol, tokens ui
 	}
 }
 
-// sqrtPrice is the square root of a / b, of which 64 bits are below the point, in 16 bytes.
+// sqrtPrice is the square root of a / b with 64 fractional bits, in 16 bytes.
 func sqrtPrice(a, b uint64) []byte {
 	n := new(big.Int).Lsh(new(big.Int).SetUint64(a), 128)
 	n.Sqrt(n.Div(n, new(big.Int).SetUint64(b)))
