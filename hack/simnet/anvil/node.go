@@ -3,20 +3,13 @@
 package anvil
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"os"
-	"os/exec"
-	"runtime"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet/process"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/toolchain"
 )
 
@@ -41,16 +34,12 @@ type NodeOptions struct {
 	KeepBlocks int
 }
 
-// Node is a running anvil. It ends with Close or Kill, with the context that it was started with, and
-// on Linux with this process however that ends.
+// Node is a running anvil.
 type Node struct {
+	*process.Node
+
 	Tools   toolchain.Tools
 	chainID uint64
-	port    int
-	http    *http.Client
-	process *os.Process
-	stop    context.CancelFunc
-	ended   chan struct{}
 }
 
 // A node has unlocked accounts with as much ether each.
@@ -77,16 +66,6 @@ func StartNode(ctx context.Context, options NodeOptions) (*Node, error) {
 	if options.Timestamp.IsZero() {
 		options.Timestamp = time.Now()
 	}
-	if err := portFree(ctx, options.Port); err != nil {
-		return nil, err
-	}
-	log := io.WriteCloser(discard{})
-	if options.LogFile != "" {
-		if log, err = os.Create(options.LogFile); err != nil {
-			return nil, fmt.Errorf("anvil: log file: %w", err)
-		}
-	}
-
 	var states string
 	if options.KeepStates == 0 {
 		// Else anvil leaves gigabytes under the home directory when it is killed.
@@ -94,62 +73,21 @@ func StartNode(ctx context.Context, options NodeOptions) (*Node, error) {
 			return nil, fmt.Errorf("anvil: %w", err)
 		}
 	}
-	lifetime, stop := context.WithCancel(ctx)
-	command := exec.CommandContext(lifetime, tools.Anvil, anvilFlags(options, states)...)
-	command.SysProcAttr = dieWithParent()
-	command.Env = append(os.Environ(), anvilAllocator)
-	command.WaitDelay = 5 * time.Second
-	output, outputWriter := io.Pipe()
-	command.Stdout, command.Stderr = outputWriter, outputWriter
-
-	n := &Node{Tools: tools, chainID: options.ChainID, stop: stop, ended: make(chan struct{})}
-	n.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}}
-	port := make(chan int, 1)
-	tail := &lastLines{}
-	drained := make(chan struct{})
-	go func() {
-		readOutput(output, log, port, tail)
-		close(drained)
-	}()
-
-	started := make(chan error, 1)
-	go func() {
-		// The thread must outlive the child, see dieWithParent. It ends with this goroutine.
-		runtime.LockOSThread()
-		err := command.Start()
-		n.process = command.Process
-		started <- err
-		if err == nil {
-			_ = command.Wait() // a killed child is the ordinary end
-		}
-		outputWriter.Close()
-		<-drained
-		_ = os.RemoveAll(states) // a temporary directory: the system clears it too
-		close(n.ended)
-	}()
-	if err := <-started; err != nil {
-		stop()
-		return nil, fmt.Errorf("anvil: start %s: %w", tools.Anvil, err)
-	}
-
 	timeout := startTimeout
 	if options.LoadState != "" {
 		timeout = stateTimeout
 	}
-	select {
-	case n.port = <-port:
-	case <-n.ended:
-		err = fmt.Errorf("anvil: ended at once: %s", tail)
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-time.After(timeout):
-		err = fmt.Errorf("anvil: no answer after %s: %s", timeout, tail)
-	}
-	if err == nil {
-		// Its log of every call is a large part of anvil's own work.
-		err = n.Call(ctx, nil, "anvil_setLoggingEnabled", false)
-	}
+	started, err := process.Start(ctx, process.Options{
+		Name: "anvil", Path: tools.Anvil, Args: anvilFlags(options, states), Env: []string{anvilAllocator}, Port: options.Port, LogFile: options.LogFile, Timeout: timeout,
+		AfterEnd: func() { _ = os.RemoveAll(states) }, // a temporary directory: the system clears it too
+	})
 	if err != nil {
+		_ = os.RemoveAll(states)
+		return nil, err
+	}
+	n := &Node{Node: started, Tools: tools, chainID: options.ChainID}
+	// Its log of every call is a large part of anvil's own work.
+	if err := n.Call(ctx, nil, "anvil_setLoggingEnabled", false); err != nil {
 		n.Kill()
 		return nil, err
 	}
@@ -192,51 +130,11 @@ func anvilFlags(o NodeOptions, states string) []string {
 	return flags
 }
 
-func portFree(ctx context.Context, port int) error {
-	if port == 0 {
-		return nil
-	}
-	var c net.ListenConfig
-	listener, err := c.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return fmt.Errorf("anvil: port %d is not free (end the program that listens there, or choose another port): %w", port, err)
-	}
-	return listener.Close()
-}
-
-// readOutput looks for the line that names the port, then passes everything on to the log.
-func readOutput(output io.Reader, log io.WriteCloser, port chan<- int, tail *lastLines) {
-	defer log.Close()
-	lines := bufio.NewReader(output)
-	for {
-		line, err := lines.ReadString('\n')
-		_, _ = io.WriteString(log, line)
-		tail.add(line)
-		if _, address, found := strings.Cut(strings.TrimSpace(line), "Listening on "); found {
-			if _, number, err := net.SplitHostPort(address); err == nil {
-				chosen, _ := strconv.Atoi(number)
-				port <- chosen
-				break
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
-	_, _ = io.Copy(log, lines)
-}
-
-// URL is the HTTP endpoint.
-func (n *Node) URL() string { return fmt.Sprintf("http://127.0.0.1:%d", n.port) }
-
 // WSURL is the WebSocket endpoint, for newHeads.
-func (n *Node) WSURL() string { return fmt.Sprintf("ws://127.0.0.1:%d", n.port) }
+func (n *Node) WSURL() string { return fmt.Sprintf("ws://127.0.0.1:%d", n.Port()) }
 
 // ChainID is the EIP-155 chain id.
 func (n *Node) ChainID() uint64 { return n.chainID }
-
-// Ended is closed when the node has ended, whoever ended it.
-func (n *Node) Ended() <-chan struct{} { return n.ended }
 
 // Mine mines count blocks, interval apart in chain time (whole seconds).
 func (n *Node) Mine(ctx context.Context, count int, interval time.Duration) error {
@@ -275,46 +173,3 @@ func (n *Node) Revert(ctx context.Context, id string) error {
 	}
 	return nil
 }
-
-// Kill ends the node at once, as a crash would, and waits for its end.
-func (n *Node) Kill() {
-	n.stop()
-	<-n.ended
-	n.http.CloseIdleConnections()
-}
-
-// Close lets the node end by itself, and kills it after five seconds.
-func (n *Node) Close() error {
-	_ = n.process.Signal(os.Interrupt) // it may have ended already
-	select {
-	case <-n.ended:
-	case <-time.After(5 * time.Second):
-	}
-	n.Kill()
-	return nil
-}
-
-// lastLines keeps what a node printed before it failed, for the error message.
-type lastLines struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-func (l *lastLines) add(line string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if line = strings.TrimSpace(line); line != "" {
-		l.lines = append(l.lines[max(0, len(l.lines)-4):], line)
-	}
-}
-
-func (l *lastLines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Join(l.lines, " | ")
-}
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
-func (discard) Close() error                { return nil }

@@ -10,6 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/lore"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
@@ -40,7 +41,7 @@ type Options struct {
 type Desk struct {
 	world *world.World
 	rng   *rand.Rand
-	lore  *lore
+	lore  *lore.Lore
 	every time.Duration
 	told  func(*launch.Launch)
 
@@ -60,7 +61,7 @@ func New(w *world.World, o Options) *Desk {
 		o.Every = 40 * time.Second
 	}
 	return &Desk{
-		world: w, rng: rand.New(rand.NewPCG(o.Seed, 29)), lore: &lore{rng: rand.New(rand.NewPCG(o.Seed, 31))},
+		world: w, rng: rand.New(rand.NewPCG(o.Seed, 29)), lore: lore.New(o.Seed),
 		every: o.Every, told: o.OnLaunch,
 	}
 }
@@ -250,7 +251,7 @@ func (d *Desk) launchTrick(ctx context.Context, p plan, creator string, at time.
 	if err != nil {
 		return act{}, err
 	}
-	r := &run{plan: p, order: d.lore.order(p.venue), last: at}
+	r := &run{plan: p, order: d.order(p.venue), last: at}
 	r.start, r.order.Creator = at, creator
 	var transactions []anvil.Transaction
 	transactions, r.token = attack.AdoptCalls(d.world, p.venue, p.trick, &r.order, nonce)
@@ -259,7 +260,7 @@ func (d *Desk) launchTrick(ctx context.Context, p plan, creator string, at time.
 }
 
 func (d *Desk) launch(p plan, at time.Time) act {
-	r := &run{plan: p, order: d.lore.order(p.venue), last: at}
+	r := &run{plan: p, order: d.order(p.venue), last: at}
 	r.start = at // no earlier than it is mined
 	r.order.Creator = d.world.Wallets[tricksterCount+d.rng.IntN(creatorCount-tricksterCount)]
 	truth := traffic.Truth{Kind: LaunchToken, Trader: r.order.Creator, Venue: p.venue.ID}
@@ -273,4 +274,10 @@ func (d *Desk) launch(p plan, at time.Time) act {
 	}
 	d.pending = append(d.pending, r)
 	return act{[]anvil.Transaction{launch.Call(p.venue, r.order)}, truth, r}
+}
+
+// order is what a launch on a venue is to be, without its creator.
+func (d *Desk) order(venue venues.Venue) launch.Order {
+	t := d.lore.Next(venue.Protocol == venues.ClankerV3 || venue.Protocol == venues.ClankerV4)
+	return launch.Order{Name: t.Name, Symbol: t.Symbol, Metadata: t.Metadata, Image: t.Image}
 }

@@ -1,4 +1,5 @@
-package desk
+// Package lore invents what tokens of a local world are called and what they say of themselves.
+package lore
 
 import (
 	"bytes"
@@ -10,17 +11,20 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-
-	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
-	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 )
 
-// lore is what launched tokens are called and what they say of themselves. Names are invented.
-type lore struct {
+// Lore invents tokens, one after the other.
+type Lore struct {
 	rng *rand.Rand
 	// recent are the newest names, for clones.
 	recent [][2]string
 }
+
+// New is a lore by seed.
+func New(seed uint64) *Lore { return &Lore{rng: rand.New(rand.NewPCG(seed, 31))} }
+
+// Token is what a token is called and says of itself. Metadata is a data: URI, or JSON itself; Image is the picture where it stands apart.
+type Token struct{ Name, Symbol, Metadata, Image string }
 
 var (
 	loreFirst = []string{
@@ -51,24 +55,24 @@ const (
 	cloneEvery, hostileEvery, silentEvery, brokenEvery = 9, 14, 9, 12
 )
 
-// order invents a launch, without its creator.
-func (l *lore) order(venue venues.Venue) launch.Order {
+// Next invents a token. Some say nothing, and some nothing that anybody can read. With apart, metadata is JSON itself, and the picture stands beside it.
+func (l *Lore) Next(apart bool) Token {
 	name := l.name()
-	o := launch.Order{Name: name[0], Symbol: name[1]}
+	t := Token{Name: name[0], Symbol: name[1]}
 	picture := l.picture()
 	switch {
 	case l.rng.IntN(silentEvery) == 0:
 	case l.rng.IntN(brokenEvery) == 0:
-		o.Metadata = dataURI("application/json", []byte(`{"name": "`+o.Symbol+`", "image": `))
-	case venue.Protocol == venues.ClankerV3 || venue.Protocol == venues.ClankerV4:
-		o.Metadata, o.Image = l.clankerMetadata(), picture
+		t.Metadata = dataURI("application/json", []byte(`{"name": "`+t.Symbol+`", "image": `))
+	case apart:
+		t.Metadata, t.Image = l.metadataApart(), picture
 	default:
-		o.Metadata = l.metadata(o, picture)
+		t.Metadata = l.metadata(t, picture)
 	}
-	return o
+	return t
 }
 
-func (l *lore) name() [2]string {
+func (l *Lore) name() [2]string {
 	var name [2]string
 	switch {
 	case len(l.recent) > 3 && l.rng.IntN(cloneEvery) == 0:
@@ -84,7 +88,7 @@ func (l *lore) name() [2]string {
 }
 
 // clone copies a name, a ticker, or both, not always letter by letter.
-func (l *lore) clone(of [2]string) [2]string {
+func (l *Lore) clone(of [2]string) [2]string {
 	other := l.fresh()
 	switch l.rng.IntN(3) {
 	case 0:
@@ -96,7 +100,7 @@ func (l *lore) clone(of [2]string) [2]string {
 }
 
 // fresh is a name that isn't a recent one.
-func (l *lore) fresh() [2]string {
+func (l *Lore) fresh() [2]string {
 	for {
 		first, second := loreFirst[l.rng.IntN(len(loreFirst))], loreSecond[l.rng.IntN(len(loreSecond))]
 		name := [2]string{first + " " + second, strings.ToUpper(first[:1] + second[:4])}
@@ -107,7 +111,7 @@ func (l *lore) fresh() [2]string {
 }
 
 // metadata is the description that most launchpads take, as a data: URI. It has a picture and one to three links.
-func (l *lore) metadata(o launch.Order, picture string) string {
+func (l *Lore) metadata(o Token, picture string) string {
 	slug := slugOf(o)
 	m := map[string]string{
 		"name": o.Name, "symbol": o.Symbol, "image": picture,
@@ -123,8 +127,8 @@ func (l *lore) metadata(o launch.Order, picture string) string {
 	return dataURI("application/json", encodeJSON(m))
 }
 
-// clankerMetadata is JSON itself; the picture stands apart.
-func (l *lore) clankerMetadata() string {
+// metadataApart is JSON itself, as Clanker has it.
+func (l *Lore) metadataApart() string {
 	type link struct {
 		Platform string `json:"platform"`
 		URL      string `json:"url"`
@@ -136,7 +140,7 @@ func (l *lore) clankerMetadata() string {
 	}))
 }
 
-func slugOf(o launch.Order) string {
+func slugOf(o Token) string {
 	slug := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
@@ -168,7 +172,7 @@ func dataURI(kind string, content []byte) string {
 const pictureSize = 40
 
 // picture is a symmetric pattern of 5 by 5 fields in two colours, as a data: URI of a PNG.
-func (l *lore) picture() string {
+func (l *Lore) picture() string {
 	colour := func() color.RGBA {
 		return color.RGBA{uint8(l.rng.IntN(256)), uint8(l.rng.IntN(256)), uint8(l.rng.IntN(256)), 255}
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package anvil
+package process
 
 import "syscall"
 

@@ -1,24 +1,21 @@
-package desk
+package lore
 
 import (
 	"encoding/base64"
 	"encoding/json"
 	"image/png"
-	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 )
 
 // What tokens say of themselves can be read, but for what is broken on purpose, and says nothing of the outside world.
 func TestLore(t *testing.T) {
 	t.Parallel()
-	l := &lore{rng: rand.New(rand.NewPCG(1, 2))}
+	l := New(1)
 	var silent, broken, pictures, clones int
 	names := make(map[string]int)
 	for range 400 {
-		o := l.order(venues.Venue{Protocol: venues.BoardwalkCurve})
+		o := l.Next(false)
 		if len(o.Name) > 128 || len(o.Symbol) > 32 || len(o.Metadata) > 8192 || o.Name == "" || o.Symbol == "" {
 			t.Errorf("the own family doesn't take %+v", o)
 		}

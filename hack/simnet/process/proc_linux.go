@@ -1,4 +1,4 @@
-package anvil
+package process
 
 import "syscall"
 

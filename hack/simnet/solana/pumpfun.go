@@ -1,0 +1,197 @@
+package solana
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+)
+
+// Curve is a token on its curve, or that was.
+type Curve struct {
+	Token   svm.Key
+	Program svm.Key // pump.fun or DBC
+	Creator svm.Signer
+	// Account is the curve's own.
+	Account svm.Key
+	// The reserves that its price is made of, and what it has.
+	VirtualSOL, VirtualToken, SOL, Tokens uint64
+	Complete                              bool
+	// Pool is where it moved to, nil before.
+	Pool *Pool
+
+	coin coin
+}
+
+// Constants of pump.fun's curves (docs of pump.fun's program; they are what its Global account begins with).
+const (
+	curveSupply  = 1_000_000_000_000_000 // of 6 decimals
+	pumpSale     = 793_100_000_000_000
+	firstToken   = 1_073_000_000_000_000
+	firstSOL     = 30 * lamports
+	pumpFeeBPS   = 95
+	pumpMakerBPS = 30
+)
+
+// pumpFees is who pump.fun's and PumpSwap's fees go to.
+var pumpFees = svm.SignerOf("recipient of fees").Key
+
+// Launch describes a token that is launched.
+type Launch struct{ Name, Symbol, URI string }
+
+// launchPumpFun launches a token as pump.fun does now: of Token-2022, which has its name itself.
+func (w *World) launchPumpFun(t *tx, creator svm.Signer, l Launch) *Curve {
+	mint := w.newMint()
+	t.signers = append(t.signers, mint)
+	c := &Curve{
+		Token: mint.Key, Program: PumpFun, Creator: creator, VirtualSOL: firstSOL, VirtualToken: firstToken, Tokens: pumpSale,
+		coin: coin{mint: mint.Key, program: token2022, decimals: 6},
+	}
+	a := t.act("pump", "create_v2", svm.Fields{"name": l.Name, "symbol": l.Symbol, "uri": l.URI, "creator": creator.Key},
+		map[string]svm.Key{"mint": mint.Key, "user": creator.Key, "token_program": token2022})
+	c.Account = a.named["bonding_curve"]
+	_, curveSeeds := derived(PumpFun, []byte("bonding-curve"), mint.Key[:])
+	authority, authoritySeeds := derived(PumpFun, []byte("mint-authority"))
+
+	// The token: where it has its name (itself), the token, the name.
+	make := createAccount(creator.Key, mint.Key, mintLen, token2022)
+	make.Data = join(u32(0), u64(rent(namedMintLen(l))), u64(pointedMintLen), token2022[:])
+	a.call(make)
+	a.call(svm.Instruction{Program: token2022, Accounts: []svm.Account{written(mint.Key)}, Data: join([]byte{39, 0}, authority[:], mint.Key[:])})
+	a.call(initializeMint(token2022, mint.Key, 6, authority))
+	a.call(svm.Instruction{
+		Program: token2022, Accounts: []svm.Account{written(mint.Key), reading(authority), reading(mint.Key), signing(authority)},
+		Data: join([]byte{210, 225, 30, 162, 88, 184, 77, 141}, borshText(l.Name), borshText(l.Symbol), borshText(l.URI)),
+	}, authoritySeeds...)
+	// Nobody may change the name.
+	a.call(svm.Instruction{
+		Program: token2022, Accounts: []svm.Account{written(mint.Key), signing(authority)}, Data: join([]byte{215, 228, 166, 228, 84, 100, 86, 123}, make32(nil)),
+	}, authoritySeeds...)
+	a.call(createAccount(creator.Key, c.Account, pumpCurveLen, PumpFun), curveSeeds...)
+	a.call(c.coin.openAccount(creator.Key, c.Account))
+	a.call(mintTo(token2022, mint.Key, c.coin.account(c.Account), authority, curveSupply), authoritySeeds...)
+	a.call(giveUpMinting(token2022, mint.Key, authority), authoritySeeds...)
+	a.event("CreateEvent", svm.Fields{
+		"name": l.Name, "symbol": l.Symbol, "uri": l.URI, "mint": mint.Key, "bonding_curve": c.Account, "user": creator.Key, "creator": creator.Key,
+		"timestamp": w.time.Unix(), "virtual_token_reserves": text(firstToken), "virtual_sol_reserves": text(firstSOL), "real_token_reserves": text(pumpSale),
+		"token_total_supply": text(curveSupply), "token_program": token2022, "virtual_quote_reserves": text(firstSOL),
+	})
+	t.do(a)
+	w.curves = append(w.curves, c)
+	return c
+}
+
+// pumpCurveLen is how long a curve's account is.
+const pumpCurveLen = 151
+
+// pointedMintLen is how long a mint of Token-2022 is that says where its name is; with the name in itself it is longer.
+const pointedMintLen = 234
+
+func namedMintLen(l Launch) int {
+	return pointedMintLen + 4 + 32 + 32 + 4 + len(l.Name) + 4 + len(l.Symbol) + 4 + len(l.URI) + 4
+}
+
+func make32(b []byte) []byte { return append(b, make([]byte, 32-len(b))...) }
+
+func borshText(s string) []byte {
+	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(s))), s...)
+}
+
+// text is a number as the descriptions' encoder takes it.
+func text(n uint64) string { return fmt.Sprint(n) }
+
+// newMint is a token's address.
+func (w *World) newMint() svm.Signer {
+	w.made++
+	return svm.SignerOf(fmt.Sprintf("token %d after %s", w.made, w.blockHash))
+}
+
+// buyPumpFun buys from a curve of pump.fun, at most what is for sale. Fees come on top of what is paid.
+func (w *World) buyPumpFun(t *tx, c *Curve, who svm.Signer, paid uint64) {
+	got := amount(c.VirtualToken, paid, c.VirtualSOL+paid)
+	if got >= c.Tokens {
+		// What the rest costs, rounded up.
+		got = c.Tokens
+		paid = amount(c.VirtualSOL, got, c.VirtualToken-got) + 1
+		c.Complete = true
+	}
+	c.VirtualSOL, c.VirtualToken, c.SOL, c.Tokens = c.VirtualSOL+paid, c.VirtualToken-got, c.SOL+paid, c.Tokens-got
+	t.add(c.coin.openAccount(who.Key, who.Key))
+	a := t.act("pump", "buy", svm.Fields{"amount": text(got), "max_sol_cost": text(2 * paid)}, c.pumpAccounts(who))
+	fee, makers := paid*pumpFeeBPS/10_000, paid*pumpMakerBPS/10_000
+	_, seeds := derived(PumpFun, []byte("bonding-curve"), c.Token[:])
+	a.call(pay(who.Key, c.Account, paid))
+	a.call(pay(who.Key, pumpFees, fee))
+	a.call(pay(who.Key, a.named["creator_vault"], makers))
+	a.call(c.coin.transfer(c.coin.account(c.Account), c.coin.account(who.Key), c.Account, got), seeds...)
+	a.event("TradeEvent", c.pumpTrade(w, who, true, paid, got, fee, makers))
+	if c.Complete {
+		a.event("CompleteEvent", svm.Fields{"user": who.Key, "mint": c.Token, "bonding_curve": c.Account, "timestamp": w.time.Unix()})
+	}
+	t.do(a)
+	w.gains(c.Token, who.Key, got)
+}
+
+// sellPumpFun sells to a curve of pump.fun, which pays less the fees.
+func (w *World) sellPumpFun(t *tx, c *Curve, who svm.Signer, given uint64) {
+	got := min(amount(c.VirtualSOL, given, c.VirtualToken+given), c.SOL)
+	c.VirtualSOL, c.VirtualToken, c.SOL, c.Tokens = c.VirtualSOL-got, c.VirtualToken+given, c.SOL-got, c.Tokens+given
+	a := t.act("pump", "sell", svm.Fields{"amount": text(given)}, c.pumpAccounts(who))
+	fee, makers := got*pumpFeeBPS/10_000, got*pumpMakerBPS/10_000
+	a.call(c.coin.transfer(c.coin.account(who.Key), c.coin.account(c.Account), who.Key, given))
+	a.event("TradeEvent", c.pumpTrade(w, who, false, got, given, fee, makers))
+	// The runtime wants lamports that a program moves itself to come after its calls.
+	a.pay(c.Account, who.Key, got-fee-makers)
+	a.pay(c.Account, pumpFees, fee)
+	a.pay(c.Account, a.named["creator_vault"], makers)
+	t.do(a)
+	w.loses(c.Token, who.Key, given)
+}
+
+func (c *Curve) pumpAccounts(who svm.Signer) map[string]svm.Key {
+	vault, _ := svm.Derived(PumpFun, []byte("creator-vault"), c.Creator.Key[:])
+	return map[string]svm.Key{
+		"mint": c.Token, "user": who.Key, "token_program": token2022, "associated_user": c.coin.account(who.Key), "fee_recipient": pumpFees, "creator_vault": vault,
+	}
+}
+
+func (c *Curve) pumpTrade(w *World, who svm.Signer, buys bool, sol, tokens, fee, makers uint64) svm.Fields {
+	name := "sell"
+	if buys {
+		name = "buy"
+	}
+	return svm.Fields{
+		"mint": c.Token, "sol_amount": text(sol), "token_amount": text(tokens), "is_buy": buys, "user": who.Key, "timestamp": w.time.Unix(),
+		"virtual_sol_reserves": text(c.VirtualSOL), "virtual_token_reserves": text(c.VirtualToken), "real_sol_reserves": text(c.SOL), "real_token_reserves": text(c.Tokens),
+		"fee_recipient": pumpFees, "fee_basis_points": pumpFeeBPS, "fee": text(fee), "creator": c.Creator.Key, "creator_fee_basis_points": pumpMakerBPS, "creator_fee": text(makers),
+		"ix_name": name, "quote_amount": text(sol), "virtual_quote_reserves": text(c.VirtualSOL), "real_quote_reserves": text(c.SOL),
+	}
+}
+
+// migratePumpFun moves a full curve to a pool of PumpSwap.
+func (w *World) migratePumpFun(t *tx, c *Curve, who svm.Signer) {
+	authority, authoritySeeds := derived(PumpFun, []byte("pool-authority"), c.Token[:])
+	_, curveSeeds := derived(PumpFun, []byte("bonding-curve"), c.Token[:])
+	left := uint64(curveSupply - pumpSale)
+	p := &Pool{Program: PumpSwap, base: c.coin, quote: wsol, Base: left, Quote: c.SOL}
+	create := w.pumpSwapCreation(t, p, authority, who.Key)
+	a := t.act("pump", "migrate", nil, map[string]svm.Key{
+		"mint": c.Token, "user": who.Key, "pool": p.Account, "associated_bonding_curve": c.coin.account(c.Account), "pool_authority_mint_account": c.coin.account(authority),
+		"pool_authority_wsol_account": wsol.account(authority), "pool_base_token_account": c.coin.account(p.Account), "pool_quote_token_account": wsol.account(p.Account),
+	})
+	a.call(c.coin.openAccount(who.Key, authority))
+	a.call(wsol.openAccount(who.Key, authority))
+	a.call(c.coin.transfer(c.coin.account(c.Account), c.coin.account(authority), c.Account, left), curveSeeds...)
+	a.pay(c.Account, wsol.account(authority), c.SOL)
+	sync := syncNative(wsol.account(authority))
+	// The runtime looks that nothing is lost among a call's accounts; where the token program wants two, the second one is the rent.
+	sync.Accounts = append(sync.Accounts, reading(rentAccount), written(c.Account))
+	a.call(sync)
+	a.nest(create, authoritySeeds...)
+	a.event("CompletePumpAmmMigrationEvent", svm.Fields{
+		"user": who.Key, "mint": c.Token, "mint_amount": text(left), "sol_amount": text(c.SOL), "bonding_curve": c.Account, "timestamp": w.time.Unix(), "pool": p.Account,
+	})
+	t.do(a)
+	c.Pool, c.SOL = p, 0
+	w.pools = append(w.pools, p)
+}

@@ -1,0 +1,115 @@
+package solana
+
+import (
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+)
+
+// Pool is a pool of two tokens.
+type Pool struct {
+	Program svm.Key // PumpSwap or DAMM v2
+	Account svm.Key
+	// Base and Quote are what it has.
+	Base, Quote uint64
+
+	base, quote coin
+	seeds       [][]byte // of the pool's address
+}
+
+// Token is what a pool trades.
+func (p *Pool) Token() svm.Key { return p.base.mint }
+
+// Rates of PumpSwap's fees, in hundredths of a percent. The liquidity's own stays in the pool.
+const (
+	pumpSwapLiquidityBPS = 20
+	pumpSwapFeeBPS       = 5
+)
+
+// pumpSwapCreation is the instruction that makes a pool of PumpSwap. Whoever makes it signs, and has both tokens; payer pays for the accounts.
+func (w *World) pumpSwapCreation(t *tx, p *Pool, maker, payer svm.Key) *act {
+	p.Account, p.seeds = derived(PumpSwap, []byte("pool"), []byte{0, 0}, maker[:], p.base.mint[:], p.quote.mint[:])
+	a := t.act("pumpswap", "create_pool", svm.Fields{"index": 0, "base_amount_in": text(p.Base), "quote_amount_in": text(p.Quote)}, map[string]svm.Key{
+		"pool": p.Account, "creator": maker, "base_mint": p.base.mint, "quote_mint": p.quote.mint, "user_base_token_account": p.base.account(maker),
+		"user_quote_token_account": p.quote.account(maker), "base_token_program": p.base.program, "quote_token_program": p.quote.program,
+	})
+	a.call(createAccount(payer, p.Account, pumpSwapPoolLen, PumpSwap), p.seeds...)
+	a.call(p.base.openAccount(payer, p.Account))
+	a.call(p.quote.openAccount(payer, p.Account))
+	a.call(p.base.transfer(p.base.account(maker), p.base.account(p.Account), maker, p.Base))
+	a.call(p.quote.transfer(p.quote.account(maker), p.quote.account(p.Account), maker, p.Quote))
+	a.event("CreatePoolEvent", svm.Fields{
+		"timestamp": w.time.Unix(), "creator": maker, "base_mint": p.base.mint, "quote_mint": p.quote.mint, "base_mint_decimals": p.base.decimals,
+		"quote_mint_decimals": p.quote.decimals, "base_amount_in": text(p.Base), "quote_amount_in": text(p.Quote), "pool_base_amount": text(p.Base),
+		"pool_quote_amount": text(p.Quote), "pool": p.Account, "user_base_token_account": p.base.account(maker), "user_quote_token_account": p.quote.account(maker),
+	})
+	return a
+}
+
+// pumpSwapPoolLen is how long a pool's account is.
+const pumpSwapPoolLen = 300
+
+// createPumpSwapPool has somebody make a pool.
+func (w *World) createPumpSwapPool(t *tx, maker svm.Signer, base, quote coin, inBase, inQuote uint64) *Pool {
+	p := &Pool{Program: PumpSwap, base: base, quote: quote, Base: inBase, Quote: inQuote}
+	t.do(w.pumpSwapCreation(t, p, maker.Key, maker.Key))
+	w.pools = append(w.pools, p)
+	return p
+}
+
+// buyPumpSwap buys of a pool of PumpSwap for as much of its quote token, fees among it.
+func (w *World) buyPumpSwap(t *tx, p *Pool, who svm.Signer, paid uint64) {
+	fee := paid * pumpSwapFeeBPS / 10_000
+	with := paid - fee
+	liquidity := with * pumpSwapLiquidityBPS / 10_000
+	got := amount(p.Base, with-liquidity, p.Quote+with-liquidity)
+	a := t.act("pumpswap", "buy", svm.Fields{"base_amount_out": text(got), "max_quote_amount_in": text(paid)}, p.pumpSwapAccounts(who))
+	t.add(p.quote.openAccount(who.Key, pumpFees), p.base.openAccount(who.Key, who.Key))
+	a.call(p.base.transfer(p.base.account(p.Account), p.base.account(who.Key), p.Account, got), p.seeds...)
+	a.call(p.quote.transfer(p.quote.account(who.Key), p.quote.account(p.Account), who.Key, with))
+	a.call(p.quote.transfer(p.quote.account(who.Key), p.quote.account(pumpFees), who.Key, fee))
+	a.event("BuyEvent", p.pumpSwapTrade(w, who, svm.Fields{
+		"base_amount_out": text(got), "max_quote_amount_in": text(paid), "quote_amount_in": text(with - liquidity), "lp_fee": text(liquidity), "protocol_fee": text(fee),
+		"quote_amount_in_with_lp_fee": text(with), "user_quote_amount_in": text(paid), "ix_name": "buy",
+	}))
+	t.do(a)
+	p.Base, p.Quote = p.Base-got, p.Quote+with
+	w.gains(p.base.mint, who.Key, got)
+}
+
+// sellPumpSwap sells to a pool of PumpSwap, and gives what comes out.
+func (w *World) sellPumpSwap(t *tx, p *Pool, who svm.Signer, given uint64) uint64 {
+	out := amount(p.Quote, given, p.Base+given)
+	liquidity, fee := out*pumpSwapLiquidityBPS/10_000, out*pumpSwapFeeBPS/10_000
+	a := t.act("pumpswap", "sell", svm.Fields{"base_amount_in": text(given)}, p.pumpSwapAccounts(who))
+	t.add(p.quote.openAccount(who.Key, pumpFees))
+	a.call(p.base.transfer(p.base.account(who.Key), p.base.account(p.Account), who.Key, given))
+	a.call(p.quote.transfer(p.quote.account(p.Account), p.quote.account(who.Key), p.Account, out-liquidity-fee), p.seeds...)
+	a.call(p.quote.transfer(p.quote.account(p.Account), p.quote.account(pumpFees), p.Account, fee), p.seeds...)
+	a.event("SellEvent", p.pumpSwapTrade(w, who, svm.Fields{
+		"base_amount_in": text(given), "quote_amount_out": text(out), "lp_fee": text(liquidity), "protocol_fee": text(fee), "quote_amount_out_without_lp_fee": text(out - liquidity),
+		"user_quote_amount_out": text(out - liquidity - fee),
+	}))
+	t.do(a)
+	p.Base, p.Quote = p.Base+given, p.Quote-(out-liquidity)
+	w.loses(p.base.mint, who.Key, given)
+	return out - liquidity - fee
+}
+
+func (p *Pool) pumpSwapAccounts(who svm.Signer) map[string]svm.Key {
+	return map[string]svm.Key{
+		"pool": p.Account, "user": who.Key, "base_mint": p.base.mint, "quote_mint": p.quote.mint, "user_base_token_account": p.base.account(who.Key),
+		"user_quote_token_account": p.quote.account(who.Key), "pool_base_token_account": p.base.account(p.Account), "pool_quote_token_account": p.quote.account(p.Account),
+		"protocol_fee_recipient": pumpFees, "base_token_program": p.base.program, "quote_token_program": p.quote.program,
+	}
+}
+
+// pumpSwapTrade has what the events of purchases and sales share. They tell a pool's reserves before the trade.
+func (p *Pool) pumpSwapTrade(w *World, who svm.Signer, fields svm.Fields) svm.Fields {
+	for name, v := range (svm.Fields{
+		"timestamp": w.time.Unix(), "pool_base_token_reserves": text(p.Base), "pool_quote_token_reserves": text(p.Quote), "lp_fee_basis_points": pumpSwapLiquidityBPS,
+		"protocol_fee_basis_points": pumpSwapFeeBPS, "pool": p.Account, "user": who.Key, "user_base_token_account": p.base.account(who.Key),
+		"user_quote_token_account": p.quote.account(who.Key), "protocol_fee_recipient": pumpFees, "protocol_fee_recipient_token_account": p.quote.account(pumpFees),
+	}) {
+		fields[name] = v
+	}
+	return fields
+}

@@ -1,0 +1,178 @@
+package solana
+
+import (
+	"context"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/lore"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+)
+
+// withWSOL has somebody wrap SOL before what do adds, and unwrap what is left after it, unless the person keeps some.
+func (w *World) withWSOL(t *tx, who svm.Signer, in uint64, do func()) {
+	at := wsol.account(who.Key)
+	t.add(wsol.openAccount(who.Key, who.Key))
+	if in > 0 {
+		t.add(pay(who.Key, at, in), syncNative(at))
+	}
+	do()
+	if i := slices.IndexFunc(w.People, func(p svm.Signer) bool { return p.Key == who.Key }); i >= wsolPeople {
+		t.add(closeAccount(at, who.Key, who.Key))
+	}
+}
+
+// Launch has somebody launch a token with a program (PumpFun or DBC), and buy it first for as many lamports.
+func (w *World) Launch(ctx context.Context, program svm.Key, creator svm.Signer, l Launch, paid uint64) (*Curve, error) {
+	t := w.begin(ctx, creator)
+	var c *Curve
+	if program == PumpFun {
+		c = w.launchPumpFun(t, creator, l)
+	} else {
+		c = w.launchDBC(t, creator, l)
+	}
+	if paid > 0 {
+		w.buyOnCurve(t, c, creator, paid)
+	}
+	return c, t.send()
+}
+
+func (w *World) buyOnCurve(t *tx, c *Curve, who svm.Signer, paid uint64) {
+	if c.Program == PumpFun {
+		w.buyPumpFun(t, c, who, paid)
+		return
+	}
+	w.withWSOL(t, who, paid, func() { w.swapDBC(t, c, who, true, paid) })
+}
+
+// Buy has somebody buy a launched token for lamports, where it trades now. A curve that is full sells nothing, until Migrate.
+func (w *World) Buy(ctx context.Context, c *Curve, who svm.Signer, paid uint64) error {
+	t := w.begin(ctx, who)
+	switch p := c.Pool; {
+	case p == nil && c.Complete:
+		return nil
+	case p == nil:
+		w.buyOnCurve(t, c, who, paid)
+	case p.Program == PumpSwap:
+		w.withWSOL(t, who, paid, func() { w.buyPumpSwap(t, p, who, paid) })
+	default:
+		w.withWSOL(t, who, paid, func() { w.swapDAMM(t, p, who, true, paid) })
+	}
+	return t.send()
+}
+
+// Sell has somebody sell a part of what they have of a launched token.
+func (w *World) Sell(ctx context.Context, c *Curve, who svm.Signer, part float64) error {
+	given := uint64(float64(w.has(c.Token, who.Key)) * part)
+	if given < 1000 || c.Pool == nil && c.Complete {
+		return nil
+	}
+	t := w.begin(ctx, who)
+	switch p := c.Pool; {
+	case p == nil && c.Program == PumpFun:
+		w.sellPumpFun(t, c, who, given)
+	case p == nil:
+		w.withWSOL(t, who, 0, func() { w.swapDBC(t, c, who, false, given) })
+	case p.Program == PumpSwap:
+		w.withWSOL(t, who, 0, func() { w.sellPumpSwap(t, p, who, given) })
+	default:
+		w.withWSOL(t, who, 0, func() { w.swapDAMM(t, p, who, false, given) })
+	}
+	return t.send()
+}
+
+// Migrate moves a full curve to a pool.
+func (w *World) Migrate(ctx context.Context, c *Curve) error {
+	who := w.People[0]
+	t := w.begin(ctx, who)
+	if c.Program == PumpFun {
+		w.migratePumpFun(t, c, who)
+	} else {
+		w.migrateDBC(t, c, who)
+	}
+	return t.send()
+}
+
+// TradeSOL has somebody trade SOL for USDC.
+func (w *World) TradeSOL(ctx context.Context, who svm.Signer, sells bool, amount uint64) error {
+	p := w.pools[0]
+	t := w.begin(ctx, who)
+	if sells {
+		w.withWSOL(t, who, amount, func() { w.gains(USDC, who.Key, w.sellPumpSwap(t, p, who, amount)) })
+		return t.send()
+	}
+	amount = min(amount, w.has(USDC, who.Key))
+	if amount < microUSD {
+		return nil
+	}
+	w.loses(USDC, who.Key, amount)
+	w.withWSOL(t, who, 0, func() { w.buyPumpSwap(t, p, who, amount) })
+	return t.send()
+}
+
+// Give moves a part of what somebody has of a launched token.
+func (w *World) Give(ctx context.Context, c *Curve, from, to svm.Signer, part float64) error {
+	n := uint64(float64(w.has(c.Token, from.Key)) * part)
+	if n == 0 || from.Key == to.Key {
+		return nil
+	}
+	t := w.begin(ctx, from)
+	t.add(c.coin.openAccount(from.Key, to.Key), c.coin.transfer(c.coin.account(from.Key), c.coin.account(to.Key), from.Key, n))
+	w.loses(c.Token, from.Key, n)
+	w.gains(c.Token, to.Key, n)
+	return t.send()
+}
+
+// Burn destroys a part of what somebody has of a launched token.
+func (w *World) Burn(ctx context.Context, c *Curve, who svm.Signer, part float64) error {
+	n := uint64(float64(w.has(c.Token, who.Key)) * part)
+	if n == 0 {
+		return nil
+	}
+	t := w.begin(ctx, who)
+	t.add(c.coin.burn(c.coin.account(who.Key), who.Key, n))
+	w.loses(c.Token, who.Key, n)
+	return t.send()
+}
+
+// Fail has somebody try to sell what they don't have.
+func (w *World) Fail(ctx context.Context, c *Curve, who svm.Signer) error {
+	t := w.begin(ctx, who)
+	t.fails = true
+	t.add(c.coin.openAccount(who.Key, who.Key), c.coin.transfer(c.coin.account(who.Key), c.coin.account(c.Account), who.Key, curveSupply))
+	return t.send()
+}
+
+// Act has somebody do something, drawn by the world's seed: whatever the methods above do.
+func (w *World) Act(ctx context.Context, names *lore.Lore) error {
+	who := w.People[w.rng.IntN(len(w.People))]
+	if len(w.curves) == 0 || w.rng.IntN(25) == 0 {
+		program := PumpFun
+		if w.rng.IntN(2) == 0 {
+			program = DBC
+		}
+		n := names.Next(false)
+		_, err := w.Launch(ctx, program, who, Launch{Name: n.Name, Symbol: n.Symbol, URI: n.Metadata}, uint64(w.rng.IntN(3))*lamports)
+		return err
+	}
+	c := w.curves[w.rng.IntN(len(w.curves))]
+	switch n := w.rng.IntN(20); {
+	case n < 3:
+		return w.TradeSOL(ctx, who, w.rng.IntN(2) == 0, 100*microUSD+uint64(w.rng.IntN(50*lamports)))
+	case n < 5:
+		return w.Give(ctx, c, who, w.People[w.rng.IntN(len(w.People))], w.rng.Float64())
+	case n == 5:
+		return w.Burn(ctx, c, who, w.rng.Float64()/10)
+	case n == 6:
+		return w.Fail(ctx, c, who)
+	case c.Pool == nil && c.Complete:
+		return w.Migrate(ctx, c)
+	case n < 11 && w.has(c.Token, who.Key) > 0:
+		part := w.rng.Float64()
+		if w.rng.IntN(4) == 0 {
+			part = 1
+		}
+		return w.Sell(ctx, c, who, part)
+	default:
+		return w.Buy(ctx, c, who, 100_000_000+uint64(w.rng.IntN(10*lamports)))
+	}
+}
