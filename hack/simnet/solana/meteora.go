@@ -90,6 +90,7 @@ func metadataOf(mint, authority svm.Key, l Launch) []byte {
 
 // swapDBC buys from a curve of DBC or sells to it, and gives what comes out. Of what goes in a hundredth is the fee.
 func (w *World) swapDBC(t *tx, c *Curve, who svm.Signer, buys bool, given uint64) uint64 {
+	w.trades++
 	fee := given * dbcFeeBPS / 10_000
 	without := given - fee
 	var got uint64
@@ -187,6 +188,7 @@ const dammPoolLen = 1112
 
 // swapDAMM buys of a pool of DAMM v2 or sells to it, and gives what comes out. The fee is taken of the input and stays with the pool's vault, apart from its reserves.
 func (w *World) swapDAMM(t *tx, p *Pool, who svm.Signer, buys bool, given uint64) uint64 {
+	w.trades++
 	fee := given * dammFeeBPS / 10_000
 	without := given - fee
 	vaultA, _ := vault(DAMM, p.Account, p.base.mint)

@@ -108,6 +108,7 @@ func (w *World) newMint() svm.Signer {
 
 // buyPumpFun buys from a curve of pump.fun, at most what is for sale. Fees come on top of what is paid.
 func (w *World) buyPumpFun(t *tx, c *Curve, who svm.Signer, paid uint64) {
+	w.trades++
 	got := amount(c.VirtualToken, paid, c.VirtualSOL+paid)
 	if got >= c.Tokens {
 		// What the rest costs, rounded up.
@@ -134,6 +135,7 @@ func (w *World) buyPumpFun(t *tx, c *Curve, who svm.Signer, paid uint64) {
 
 // sellPumpFun sells to a curve of pump.fun, which pays less the fees.
 func (w *World) sellPumpFun(t *tx, c *Curve, who svm.Signer, given uint64) {
+	w.trades++
 	got := min(amount(c.VirtualSOL, given, c.VirtualToken+given), c.SOL)
 	c.VirtualSOL, c.VirtualToken, c.SOL, c.Tokens = c.VirtualSOL-got, c.VirtualToken+given, c.SOL-got, c.Tokens+given
 	a := t.act("pump", "sell", svm.Fields{"amount": text(given)}, c.pumpAccounts(who))

@@ -57,6 +57,7 @@ func (w *World) createPumpSwapPool(t *tx, maker svm.Signer, base, quote coin, in
 
 // buyPumpSwap buys of a pool of PumpSwap for as much of its quote token, fees among it.
 func (w *World) buyPumpSwap(t *tx, p *Pool, who svm.Signer, paid uint64) {
+	w.trades++
 	fee := paid * pumpSwapFeeBPS / 10_000
 	with := paid - fee
 	liquidity := with * pumpSwapLiquidityBPS / 10_000
@@ -77,6 +78,7 @@ func (w *World) buyPumpSwap(t *tx, p *Pool, who svm.Signer, paid uint64) {
 
 // sellPumpSwap sells to a pool of PumpSwap, and gives what comes out.
 func (w *World) sellPumpSwap(t *tx, p *Pool, who svm.Signer, given uint64) uint64 {
+	w.trades++
 	out := amount(p.Quote, given, p.Base+given)
 	liquidity, fee := out*pumpSwapLiquidityBPS/10_000, out*pumpSwapFeeBPS/10_000
 	a := t.act("pumpswap", "sell", svm.Fields{"base_amount_in": text(given)}, p.pumpSwapAccounts(who))

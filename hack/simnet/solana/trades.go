@@ -173,6 +173,6 @@ func (w *World) Act(ctx context.Context, names *lore.Lore) error {
 		}
 		return w.Sell(ctx, c, who, part)
 	default:
-		return w.Buy(ctx, c, who, 100_000_000+uint64(w.rng.IntN(10*lamports)))
+		return w.Buy(ctx, c, who, 100_000_000+uint64(w.rng.IntN(25*lamports)))
 	}
 }

@@ -53,6 +53,7 @@ type state struct {
 	curves []*Curve
 	pools  []*Pool
 	made   int // tokens so far
+	trades int
 }
 
 // queued is a signed transaction, and whether it is meant to fail.
@@ -71,7 +72,7 @@ type past struct {
 }
 
 func (s *state) clone() state {
-	out := state{held: maps.Clone(s.held), made: s.made}
+	out := state{held: maps.Clone(s.held), made: s.made, trades: s.trades}
 	for _, c := range s.curves {
 		copied := *c
 		out.curves = append(out.curves, &copied)
@@ -219,6 +220,9 @@ func (w *World) Fork(ctx context.Context, depth int) error {
 func (w *World) Slot() uint64    { return w.slot }
 func (w *World) Time() time.Time { return w.time }
 
+// Trades is how many trades there were.
+func (w *World) Trades() int { return w.trades }
+
 // Curves are the tokens that were launched, the oldest first.
 func (w *World) Curves() []*Curve { return w.curves }
 
@@ -237,6 +241,6 @@ func sqrtPrice(a, b uint64) string {
 // has is what a person has of a token.
 func (w *World) has(token, owner svm.Key) uint64 { return w.held[holding{token, owner}] }
 
-// gains adds to what a person has; takes takes from it.
+// gains adds to what a person has, loses takes from it.
 func (w *World) gains(token, owner svm.Key, n uint64) { w.held[holding{token, owner}] += n }
 func (w *World) loses(token, owner svm.Key, n uint64) { w.held[holding{token, owner}] -= n }

@@ -1,0 +1,227 @@
+package indexer
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/lore"
+	simnet "github.com/boardwalkhq/boardwalk/hack/simnet/solana"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+// localSolana is a world on Solana's own runtime, with the names of its tokens.
+type localSolana struct {
+	*simnet.World
+
+	names *lore.Lore
+}
+
+func newLocalSolana(t *testing.T, seed uint64) *localSolana {
+	t.Helper()
+	chain, err := svm.Start(t.Context(), svm.Options{Slot: 100, Time: time.Now().Add(-time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = chain.Close() })
+	w, err := simnet.Deploy(t.Context(), chain, simnet.Options{Seed: seed, People: 8, KeepPast: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &localSolana{World: w, names: lore.New(seed)}
+}
+
+// grow makes blocks of what people do, some slots apart.
+func (l *localSolana) grow(t *testing.T, blocks int) {
+	t.Helper()
+	for n := range blocks {
+		for range (n + 3) % 5 {
+			if err := l.Act(t.Context(), l.names); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.Mine(t.Context(), l.Slot()+1+uint64(n*n%3), l.Time().Add(time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (l *localSolana) config(t *testing.T) *chainconfig.Chain {
+	t.Helper()
+	c := solanaConfig()
+	if err := l.Chain.Call(t.Context(), &c.GenesisHash, "getGenesisHash"); err != nil {
+		t.Fatal(err)
+	}
+	c.Venues = []chainconfig.Venue{
+		{ID: "dbc", Protocol: chainconfig.MeteoraDBC, Contracts: []market.Address{addressOfKey(simnet.DBCConfig)}},
+		{ID: "pump-fun", Protocol: chainconfig.PumpFun, Contracts: []market.Address{addressOfKey(simnet.PumpFun)}},
+	}
+	c.Endpoints = []chainconfig.Endpoint{{URL: l.Chain.URL(), Weight: 1}}
+	return c
+}
+
+func addressOfKey(k svm.Key) market.Address { return market.SolanaAddress(k) }
+
+func (l *localSolana) await(t *testing.T, st *store.Store) {
+	t.Helper()
+	var last store.ChainStatus
+	for range 3000 {
+		s, ok, err := st.Chain(t.Context(), "solana")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last = s; ok && s.Last.Number == l.Slot() {
+			var block struct{ Blockhash string }
+			if err := l.Chain.Call(t.Context(), &block, "getBlock", l.Slot(), map[string]any{"commitment": "confirmed", "transactionDetails": "none"}); err != nil {
+				t.Fatal(err)
+			}
+			if market.EncodeBase58(s.Last.Hash[:]) == block.Blockhash {
+				return
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("the index is at %+v, and the head at %d", last.Last, l.Slot())
+}
+
+// held is what the chain's token accounts say that owners have of a token.
+func (l *localSolana) held(t *testing.T, token svm.Key) map[market.Address]uint64 {
+	t.Helper()
+	out := map[market.Address]uint64{}
+	for _, program := range []string{"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"} {
+		var accounts []struct{ Account struct{ Data []string } }
+		err := l.Chain.Call(t.Context(), &accounts, "getProgramAccounts", program, map[string]any{
+			"encoding": "base64", "commitment": "confirmed", "filters": []any{map[string]any{"memcmp": map[string]any{"offset": 0, "bytes": token.String()}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range accounts {
+			data, err := base64.StdEncoding.DecodeString(a.Account.Data[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := binary.LittleEndian.Uint64(data[64:]); n > 0 {
+				out[market.SolanaAddress([32]byte(data[32:64]))] += n
+			}
+		}
+	}
+	return out
+}
+
+// wantHeld holds balances, holders and supplies of launched tokens against the chain's accounts.
+func (l *localSolana) wantHeld(t *testing.T, st *store.Store) {
+	t.Helper()
+	for _, c := range l.Curves() {
+		mint, want := addressOfKey(c.Token), l.held(t, c.Token)
+		balances, err := st.Balances.All(t.Context(), "solana", mint)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[market.Address]uint64{}
+		for owner, b := range balances {
+			if n := b.Amount; !n.IsZero() {
+				got[owner] = n.Uint64()
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("slot %d: balances of %s are %v, and the chain's are %v", l.Slot(), c.Token, got, want)
+		}
+		var supply struct{ Value struct{ Amount string } }
+		if err := l.Chain.Call(t.Context(), &supply, "getTokenSupply", c.Token, map[string]string{"commitment": "confirmed"}); err != nil {
+			t.Fatal(err)
+		}
+		tokens, err := st.Tokens.Now(t.Context(), []market.Address{mint})
+		if err != nil || len(tokens) != 1 {
+			t.Fatal(tokens, err)
+		}
+		if k := tokens[0]; k.Holders.Count != int64(len(want)) || k.Holders.Status != market.HoldersCurrent || k.Supply.Dec() != supply.Value.Amount || k.Decimals != 6 {
+			t.Errorf("slot %d: %s has %+v holders and a supply of %s, want %d and %s", l.Slot(), c.Token, k.Holders, k.Supply.Dec(), len(want), supply.Value.Amount)
+		}
+	}
+}
+
+// TestSolanaRuntime indexes a chain that Solana's own runtime and token programs make, through forks, slots without a block and restarts. Whenever it is at the
+// head, balances, holders and supplies are what the chain's accounts say; in the end the rows are those of an index that read the chain as it is then.
+func TestSolanaRuntime(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			l := newLocalSolana(t, 5)
+			l.grow(t, 150)
+			st := storetest.Open(t, kind)
+			end := startSolana(t, st, l.config(t))
+			l.await(t, st)
+			for round := range 24 {
+				if l.grow(t, 1+round%5); round%2 == 1 {
+					if err := l.Fork(t.Context(), 1+round%7); err != nil {
+						t.Fatal(err)
+					}
+					l.grow(t, 2+round%7)
+				}
+				if round%6 == 5 {
+					end()
+					if err := l.Fork(t.Context(), 3); err != nil {
+						t.Fatal(err)
+					}
+					l.grow(t, 5)
+					end = startSolana(t, st, l.config(t))
+				}
+				l.await(t, st)
+				l.wantHeld(t, st)
+			}
+			end()
+			fresh := storetest.Open(t, "sqlite")
+			end = startSolana(t, fresh, l.config(t))
+			l.await(t, fresh)
+			end()
+			wantSame(t, st, fresh, "solana")
+			l.wantLaunches(t, st)
+			trades, err := st.Inspect.Trades(t.Context(), "solana", 0, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			unvalued := slices.DeleteFunc(slices.Clone(trades), func(k market.Trade) bool { return k.HasUSD })
+			if len(trades) != l.Trades() || len(unvalued) > 10 { // before the first trade for USDC SOL has no price
+				t.Errorf("%d trades, want %d; %d have no value", len(trades), l.Trades(), len(unvalued))
+			}
+		})
+	}
+}
+
+// wantLaunches holds launches against those of the world: whose they are, how far they are, and where they trade now.
+func (l *localSolana) wantLaunches(t *testing.T, st *store.Store) {
+	t.Helper()
+	moved := map[string]int{}
+	for _, want := range l.Curves() {
+		got, err := st.Launches.At(t.Context(), []market.Address{addressOfKey(want.Token)})
+		if err != nil || len(got) != 1 {
+			t.Fatalf("%s: launches %v, error %v", want.Token, got, err)
+		}
+		venue, state, pool := "dbc", market.LaunchOnCurve, market.Address{}
+		if want.Program == simnet.PumpFun {
+			venue = "pump-fun"
+		}
+		if want.Complete {
+			state = market.LaunchCompleted
+		}
+		if want.Pool != nil {
+			state, pool = market.LaunchGraduated, addressOfKey(want.Pool.Account)
+			moved[venue]++
+		}
+		if k := got[0].Launch; k.Pool != pool || k.State != state || k.Venue != venue || k.Creator != addressOfKey(want.Creator.Key) || !k.HasProgress {
+			t.Errorf("%+v, want a launch of %s that is %s, in pool %s", k, venue, state, pool)
+		}
+	}
+	if moved["dbc"] == 0 || moved["pump-fun"] == 0 {
+		t.Errorf("moved to pools: %v", moved)
+	}
+}
