@@ -10,11 +10,11 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/process"
 )
 
-// Request and RPCError are those of the calls.
-type (
-	Request  = process.Request
-	RPCError = process.RPCError
-)
+// Request is one call of a batch.
+type Request = process.Request
+
+// RPCError is an error that the node answered with.
+type RPCError = process.RPCError
 
 // FirstError is the first error that the node answered one of the requests with.
 func FirstError(requests []Request) error { return process.FirstError(requests) }

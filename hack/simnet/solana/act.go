@@ -12,7 +12,6 @@ import (
 
 // tx is a transaction that is being written. The first error ends it; send tells it.
 type tx struct {
-	ctx     context.Context
 	w       *World
 	list    []svm.Instruction
 	signers []svm.Signer
@@ -20,8 +19,8 @@ type tx struct {
 	err     error
 }
 
-func (w *World) begin(ctx context.Context, payer svm.Signer, others ...svm.Signer) *tx {
-	t := &tx{ctx: ctx, w: w, signers: append([]svm.Signer{payer}, others...)}
+func (w *World) begin(payer svm.Signer, others ...svm.Signer) *tx {
+	t := &tx{w: w, signers: append([]svm.Signer{payer}, others...)}
 	t.add(svm.Instruction{Program: budgetProgram, Data: join([]byte{2}, u32(mostUnits))})
 	return t
 }
@@ -45,7 +44,11 @@ func (t *tx) send() error {
 	if t.err != nil {
 		return t.err
 	}
-	raw, err := svm.Transaction(t.w.blockHash, t.list, t.signers...)
+	var table *svm.Table
+	if t.w.rng.IntN(2) == 0 {
+		table = &t.w.table
+	}
+	raw, err := svm.Transaction(t.w.blockHash, table, t.list, t.signers...)
 	if err != nil {
 		return err
 	}
@@ -66,9 +69,9 @@ type act struct {
 }
 
 // act is an instruction by its description: accounts whose addresses are fixed or made of others need not be given.
-func (t *tx) act(program, instruction string, args svm.Fields, accounts map[string]svm.Key) *act {
+func (t *tx) act(ctx context.Context, program, instruction string, args svm.Fields, accounts map[string]svm.Key) *act {
 	a := &act{t: t, name: program, named: map[string]svm.Key{}}
-	d, err := t.w.Chain.DescribedInstruction(t.ctx, program, instruction, args, accounts)
+	d, err := t.w.Chain.DescribedInstruction(ctx, program, instruction, args, accounts)
 	if err != nil {
 		a.err = err
 		return a
@@ -123,11 +126,11 @@ func (a *act) nest(inner *act, seeds ...[]byte) {
 }
 
 // event has the program tell an event by a call of itself.
-func (a *act) event(name string, fields svm.Fields) {
+func (a *act) event(ctx context.Context, name string, fields svm.Fields) {
 	if a.err != nil {
 		return
 	}
-	body, err := a.t.w.Chain.DescribedEvent(a.t.ctx, a.name, name, fields)
+	body, err := a.t.w.Chain.DescribedEvent(ctx, a.name, name, fields)
 	if err != nil {
 		a.err = err
 		return

@@ -1,6 +1,7 @@
 package solana
 
 import (
+	"context"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
@@ -41,7 +42,7 @@ func (a *act) openVault(payer, pool svm.Key, t coin, authority svm.Key) svm.Key 
 }
 
 // launchDBC launches a token on a curve of DBC: of SPL Token, with its name in an account of Metaplex.
-func (w *World) launchDBC(t *tx, creator svm.Signer, l Launch) *Curve {
+func (w *World) launchDBC(ctx context.Context, t *tx, creator svm.Signer, l Launch) *Curve {
 	mint := w.newMint()
 	t.signers = append(t.signers, mint)
 	c := &Curve{
@@ -53,7 +54,7 @@ func (w *World) launchDBC(t *tx, creator svm.Signer, l Launch) *Curve {
 	baseVault, _ := vault(DBC, c.Account, mint.Key)
 	quoteVault, _ := vault(DBC, c.Account, WSOL)
 	metadata, metadataSeeds := derived(metadataProgram, []byte("metadata"), metadataProgram[:], mint.Key[:])
-	a := t.act("dbc", "initialize_virtual_pool_with_spl_token", svm.Fields{"params": svm.Fields{"name": l.Name, "symbol": l.Symbol, "uri": l.URI}}, map[string]svm.Key{
+	a := t.act(ctx, "dbc", "initialize_virtual_pool_with_spl_token", svm.Fields{"params": svm.Fields{"name": l.Name, "symbol": l.Symbol, "uri": l.URI}}, map[string]svm.Key{
 		"config": DBCConfig, "pool_authority": dbcAuthority, "creator": creator.Key, "base_mint": mint.Key, "quote_mint": WSOL, "pool": c.Account, "base_vault": baseVault,
 		"quote_vault": quoteVault, "mint_metadata": metadata, "payer": creator.Key, "token_quote_program": tokenProgram,
 	})
@@ -70,14 +71,17 @@ func (w *World) launchDBC(t *tx, creator svm.Signer, l Launch) *Curve {
 	describe.script.Write(describe.place(written(metadata)), 0, body)
 	a.nest(describe)
 	a.call(giveUpMinting(tokenProgram, mint.Key, dbcAuthority), dbcAuthoritySeeds...)
-	a.event("EvtInitializePool", svm.Fields{"pool": c.Account, "config": DBCConfig, "creator": creator.Key, "base_mint": mint.Key})
+	a.event(ctx, "EvtInitializePool", svm.Fields{"pool": c.Account, "config": DBCConfig, "creator": creator.Key, "base_mint": mint.Key})
 	t.do(a)
 	w.curves = append(w.curves, c)
 	return c
 }
 
-// dbcPoolLen is how long a curve's account is.
-const dbcPoolLen = 424
+// How long the accounts of a curve and of a configuration are.
+const (
+	dbcPoolLen   = 424
+	dbcConfigLen = 1048
+)
 
 // metadataOf is Metaplex' account of a token: names are as long as they may be, filled with zeros.
 func metadataOf(mint, authority svm.Key, l Launch) []byte {
@@ -88,8 +92,8 @@ func metadataOf(mint, authority svm.Key, l Launch) []byte {
 	return join([]byte{4}, authority[:], mint[:], padded(l.Name, 32), padded(l.Symbol, 10), padded(l.URI, 200), []byte{0, 0, 0, 1, immutable, 0, 0, 0})
 }
 
-// swapDBC buys from a curve of DBC or sells to it, and gives what comes out. Of what goes in a hundredth is the fee.
-func (w *World) swapDBC(t *tx, c *Curve, who svm.Signer, buys bool, given uint64) uint64 {
+// swapDBC buys from a curve of DBC or sells to it. Of what goes in a hundredth is the fee.
+func (w *World) swapDBC(ctx context.Context, t *tx, c *Curve, who svm.Signer, buys bool, given uint64) {
 	w.trades++
 	fee := given * dbcFeeBPS / 10_000
 	without := given - fee
@@ -107,7 +111,7 @@ func (w *World) swapDBC(t *tx, c *Curve, who svm.Signer, buys bool, given uint64
 		c.VirtualSOL, c.VirtualToken, c.SOL, c.Tokens = c.VirtualSOL-got, c.VirtualToken+without, c.SOL-got, c.Tokens+without
 		input, output, inVault, outVault = c.coin, wsol, baseVault, quoteVault
 	}
-	a := t.act("dbc", "swap2", svm.Fields{"params": svm.Fields{"amount_0": text(given)}}, map[string]svm.Key{
+	a := t.act(ctx, "dbc", "swap2", svm.Fields{"params": svm.Fields{"amount_0": text(given)}}, map[string]svm.Key{
 		"pool_authority": dbcAuthority, "config": DBCConfig, "pool": c.Account, "input_token_account": input.account(who.Key), "output_token_account": output.account(who.Key),
 		"base_vault": baseVault, "quote_vault": quoteVault, "base_mint": c.Token, "quote_mint": WSOL, "payer": who.Key, "token_base_program": tokenProgram,
 		"token_quote_program": tokenProgram,
@@ -119,12 +123,12 @@ func (w *World) swapDBC(t *tx, c *Curve, who svm.Signer, buys bool, given uint64
 		direction = 1
 	}
 	// The program tells each swap twice.
-	a.event("EvtSwap", svm.Fields{
+	a.event(ctx, "EvtSwap", svm.Fields{
 		"pool": c.Account, "config": DBCConfig, "trade_direction": direction, "params": svm.Fields{"amount_in": text(given)},
 		"swap_result": svm.Fields{"actual_input_amount": text(without), "output_amount": text(got), "next_sqrt_price": next, "trading_fee": text(fee)},
 		"amount_in":   text(given), "current_timestamp": w.time.Unix(),
 	})
-	a.event("EvtSwap2", svm.Fields{
+	a.event(ctx, "EvtSwap2", svm.Fields{
 		"pool": c.Account, "config": DBCConfig, "trade_direction": direction, "swap_parameters": svm.Fields{"amount_0": text(given)},
 		"swap_result": svm.Fields{
 			"included_fee_input_amount": text(given), "excluded_fee_input_amount": text(without), "output_amount": text(got), "next_sqrt_price": next, "trading_fee": text(fee),
@@ -132,7 +136,7 @@ func (w *World) swapDBC(t *tx, c *Curve, who svm.Signer, buys bool, given uint64
 		"quote_reserve_amount": text(c.SOL), "migration_threshold": text(dbcThreshold), "current_timestamp": w.time.Unix(),
 	})
 	if c.Complete {
-		a.event("EvtCurveComplete", svm.Fields{"pool": c.Account, "config": DBCConfig, "base_reserve": text(c.Tokens), "quote_reserve": text(c.SOL)})
+		a.event(ctx, "EvtCurveComplete", svm.Fields{"pool": c.Account, "config": DBCConfig, "base_reserve": text(c.Tokens), "quote_reserve": text(c.SOL)})
 	}
 	t.do(a)
 	if buys {
@@ -140,11 +144,10 @@ func (w *World) swapDBC(t *tx, c *Curve, who svm.Signer, buys bool, given uint64
 	} else {
 		w.loses(c.Token, who.Key, given)
 	}
-	return got
 }
 
 // migrateDBC moves a full curve to a pool of DAMM v2: what it raised, and as many tokens as are worth the same. The rest stays with the curve.
-func (w *World) migrateDBC(t *tx, c *Curve, who svm.Signer) {
+func (w *World) migrateDBC(ctx context.Context, t *tx, c *Curve, who svm.Signer) {
 	position := svm.SignerOf("position of " + c.Token.String())
 	t.signers = append(t.signers, position)
 	p := &Pool{Program: DAMM, base: c.coin, quote: wsol, Base: amount(c.SOL, c.VirtualToken, c.VirtualSOL), Quote: c.SOL}
@@ -156,7 +159,7 @@ func (w *World) migrateDBC(t *tx, c *Curve, who svm.Signer) {
 	vaultB, _ := vault(DAMM, p.Account, WSOL)
 	price := sqrtPrice(p.Quote, p.Base)
 
-	create := t.act("damm", "initialize_pool_with_dynamic_config", svm.Fields{"params": svm.Fields{"sqrt_price": price}}, map[string]svm.Key{
+	create := t.act(ctx, "damm", "initialize_pool_with_dynamic_config", svm.Fields{"params": svm.Fields{"sqrt_price": price}}, map[string]svm.Key{
 		"creator": c.Creator.Key, "position_nft_mint": position.Key, "payer": who.Key, "pool_creator_authority": dbcAuthority, "config": config, "pool_authority": dammAuthority,
 		"pool": p.Account, "token_a_mint": c.Token, "token_b_mint": WSOL, "token_a_vault": vaultA, "token_b_vault": vaultB, "payer_token_a": baseVault, "payer_token_b": quoteVault,
 		"token_a_program": tokenProgram, "token_b_program": tokenProgram,
@@ -166,13 +169,13 @@ func (w *World) migrateDBC(t *tx, c *Curve, who svm.Signer) {
 	create.openVault(who.Key, p.Account, wsol, dammAuthority)
 	create.call(c.coin.transfer(baseVault, vaultA, dbcAuthority, p.Base))
 	create.call(wsol.transfer(quoteVault, vaultB, dbcAuthority, p.Quote))
-	create.event("EvtInitializePool", svm.Fields{
+	create.event(ctx, "EvtInitializePool", svm.Fields{
 		"pool": p.Account, "token_a_mint": c.Token, "token_b_mint": WSOL, "creator": c.Creator.Key, "payer": who.Key, "sqrt_min_price": "4295048016",
 		"sqrt_max_price": "79226673521066979257578248091", "activation_type": 1, "sqrt_price": price, "activation_point": text(uint64(w.time.Unix())),
 		"token_a_amount": text(p.Base), "token_b_amount": text(p.Quote), "total_amount_a": text(p.Base), "total_amount_b": text(p.Quote),
 	})
 
-	a := t.act("dbc", "migration_damm_v2", nil, map[string]svm.Key{
+	a := t.act(ctx, "dbc", "migration_damm_v2", nil, map[string]svm.Key{
 		"virtual_pool": c.Account, "config": DBCConfig, "pool_authority": dbcAuthority, "pool": p.Account, "first_position_nft_mint": position.Key,
 		"damm_pool_authority": dammAuthority, "amm_program": DAMM, "base_mint": c.Token, "quote_mint": WSOL, "token_a_vault": vaultA, "token_b_vault": vaultB,
 		"base_vault": baseVault, "quote_vault": quoteVault, "payer": who.Key, "token_base_program": tokenProgram, "token_quote_program": tokenProgram,
@@ -186,8 +189,8 @@ func (w *World) migrateDBC(t *tx, c *Curve, who svm.Signer) {
 // dammPoolLen is how long a pool's account is.
 const dammPoolLen = 1112
 
-// swapDAMM buys of a pool of DAMM v2 or sells to it, and gives what comes out. The fee is taken of the input and stays with the pool's vault, apart from its reserves.
-func (w *World) swapDAMM(t *tx, p *Pool, who svm.Signer, buys bool, given uint64) uint64 {
+// swapDAMM buys of a pool of DAMM v2 or sells to it. The fee is taken of the input and stays with the pool's vault, apart from its reserves.
+func (w *World) swapDAMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, buys bool, given uint64) {
 	w.trades++
 	fee := given * dammFeeBPS / 10_000
 	without := given - fee
@@ -207,14 +210,14 @@ func (w *World) swapDAMM(t *tx, p *Pool, who svm.Signer, buys bool, given uint64
 		p.Base, p.Quote = p.Base+without, p.Quote-got
 		w.loses(p.base.mint, who.Key, given)
 	}
-	a := t.act("damm", "swap2", svm.Fields{"_params": svm.Fields{"amount_0": text(given)}}, map[string]svm.Key{
+	a := t.act(ctx, "damm", "swap2", svm.Fields{"_params": svm.Fields{"amount_0": text(given)}}, map[string]svm.Key{
 		"pool_authority": dammAuthority, "pool": p.Account, "input_token_account": input.account(who.Key), "output_token_account": output.account(who.Key),
 		"token_a_vault": vaultA, "token_b_vault": vaultB, "token_a_mint": p.base.mint, "token_b_mint": p.quote.mint, "payer": who.Key, "token_a_program": p.base.program,
 		"token_b_program": p.quote.program,
 	})
 	a.call(input.transfer(input.account(who.Key), inVault, who.Key, given))
 	a.call(output.transfer(outVault, output.account(who.Key), dammAuthority, got), dammAuthoritySeeds...)
-	a.event("EvtSwap2", svm.Fields{
+	a.event(ctx, "EvtSwap2", svm.Fields{
 		"pool": p.Account, "trade_direction": direction, "params": svm.Fields{"amount_0": text(given)},
 		"swap_result": svm.Fields{
 			"included_fee_input_amount": text(given), "excluded_fee_input_amount": text(without), "output_amount": text(got), "next_sqrt_price": sqrtPrice(p.Quote, p.Base),
@@ -224,5 +227,4 @@ func (w *World) swapDAMM(t *tx, p *Pool, who svm.Signer, buys bool, given uint64
 		"current_timestamp": w.time.Unix(), "reserve_a_amount": text(p.Base), "reserve_b_amount": text(p.Quote),
 	})
 	t.do(a)
-	return got
 }

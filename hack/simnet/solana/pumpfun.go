@@ -1,8 +1,10 @@
 package solana
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
+	"strconv"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 )
@@ -40,23 +42,23 @@ var pumpFees = svm.SignerOf("recipient of fees").Key
 type Launch struct{ Name, Symbol, URI string }
 
 // launchPumpFun launches a token as pump.fun does now: of Token-2022, which has its name itself.
-func (w *World) launchPumpFun(t *tx, creator svm.Signer, l Launch) *Curve {
+func (w *World) launchPumpFun(ctx context.Context, t *tx, creator svm.Signer, l Launch) *Curve {
 	mint := w.newMint()
 	t.signers = append(t.signers, mint)
 	c := &Curve{
 		Token: mint.Key, Program: PumpFun, Creator: creator, VirtualSOL: firstSOL, VirtualToken: firstToken, Tokens: pumpSale,
 		coin: coin{mint: mint.Key, program: token2022, decimals: 6},
 	}
-	a := t.act("pump", "create_v2", svm.Fields{"name": l.Name, "symbol": l.Symbol, "uri": l.URI, "creator": creator.Key},
+	a := t.act(ctx, "pump", "create_v2", svm.Fields{"name": l.Name, "symbol": l.Symbol, "uri": l.URI, "creator": creator.Key},
 		map[string]svm.Key{"mint": mint.Key, "user": creator.Key, "token_program": token2022})
 	c.Account = a.named["bonding_curve"]
 	_, curveSeeds := derived(PumpFun, []byte("bonding-curve"), mint.Key[:])
 	authority, authoritySeeds := derived(PumpFun, []byte("mint-authority"))
 
 	// The token: where it has its name (itself), the token, the name.
-	make := createAccount(creator.Key, mint.Key, mintLen, token2022)
-	make.Data = join(u32(0), u64(rent(namedMintLen(l))), u64(pointedMintLen), token2022[:])
-	a.call(make)
+	create := createAccount(creator.Key, mint.Key, mintLen, token2022)
+	create.Data = join(u32(0), u64(rent(namedMintLen(l))), u64(pointedMintLen), token2022[:])
+	a.call(create)
 	a.call(svm.Instruction{Program: token2022, Accounts: []svm.Account{written(mint.Key)}, Data: join([]byte{39, 0}, authority[:], mint.Key[:])})
 	a.call(initializeMint(token2022, mint.Key, 6, authority))
 	a.call(svm.Instruction{
@@ -68,10 +70,11 @@ func (w *World) launchPumpFun(t *tx, creator svm.Signer, l Launch) *Curve {
 		Program: token2022, Accounts: []svm.Account{written(mint.Key), signing(authority)}, Data: join([]byte{215, 228, 166, 228, 84, 100, 86, 123}, make32(nil)),
 	}, authoritySeeds...)
 	a.call(createAccount(creator.Key, c.Account, pumpCurveLen, PumpFun), curveSeeds...)
+	a.call(pay(creator.Key, c.vault(), rent(0))) // fees of small trades are less than an account has to have
 	a.call(c.coin.openAccount(creator.Key, c.Account))
 	a.call(mintTo(token2022, mint.Key, c.coin.account(c.Account), authority, curveSupply), authoritySeeds...)
 	a.call(giveUpMinting(token2022, mint.Key, authority), authoritySeeds...)
-	a.event("CreateEvent", svm.Fields{
+	a.event(ctx, "CreateEvent", svm.Fields{
 		"name": l.Name, "symbol": l.Symbol, "uri": l.URI, "mint": mint.Key, "bonding_curve": c.Account, "user": creator.Key, "creator": creator.Key,
 		"timestamp": w.time.Unix(), "virtual_token_reserves": text(firstToken), "virtual_sol_reserves": text(firstSOL), "real_token_reserves": text(pumpSale),
 		"token_total_supply": text(curveSupply), "token_program": token2022, "virtual_quote_reserves": text(firstSOL),
@@ -98,7 +101,7 @@ func borshText(s string) []byte {
 }
 
 // text is a number as the descriptions' encoder takes it.
-func text(n uint64) string { return fmt.Sprint(n) }
+func text(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // newMint is a token's address.
 func (w *World) newMint() svm.Signer {
@@ -107,7 +110,7 @@ func (w *World) newMint() svm.Signer {
 }
 
 // buyPumpFun buys from a curve of pump.fun, at most what is for sale. Fees come on top of what is paid.
-func (w *World) buyPumpFun(t *tx, c *Curve, who svm.Signer, paid uint64) {
+func (w *World) buyPumpFun(ctx context.Context, t *tx, c *Curve, who svm.Signer, paid uint64) {
 	w.trades++
 	got := amount(c.VirtualToken, paid, c.VirtualSOL+paid)
 	if got >= c.Tokens {
@@ -118,30 +121,30 @@ func (w *World) buyPumpFun(t *tx, c *Curve, who svm.Signer, paid uint64) {
 	}
 	c.VirtualSOL, c.VirtualToken, c.SOL, c.Tokens = c.VirtualSOL+paid, c.VirtualToken-got, c.SOL+paid, c.Tokens-got
 	t.add(c.coin.openAccount(who.Key, who.Key))
-	a := t.act("pump", "buy", svm.Fields{"amount": text(got), "max_sol_cost": text(2 * paid)}, c.pumpAccounts(who))
+	a := t.act(ctx, "pump", "buy", svm.Fields{"amount": text(got), "max_sol_cost": text(2 * paid)}, c.pumpAccounts(who))
 	fee, makers := paid*pumpFeeBPS/10_000, paid*pumpMakerBPS/10_000
 	_, seeds := derived(PumpFun, []byte("bonding-curve"), c.Token[:])
 	a.call(pay(who.Key, c.Account, paid))
 	a.call(pay(who.Key, pumpFees, fee))
 	a.call(pay(who.Key, a.named["creator_vault"], makers))
 	a.call(c.coin.transfer(c.coin.account(c.Account), c.coin.account(who.Key), c.Account, got), seeds...)
-	a.event("TradeEvent", c.pumpTrade(w, who, true, paid, got, fee, makers))
+	a.event(ctx, "TradeEvent", c.pumpTrade(w, who, true, paid, got, fee, makers))
 	if c.Complete {
-		a.event("CompleteEvent", svm.Fields{"user": who.Key, "mint": c.Token, "bonding_curve": c.Account, "timestamp": w.time.Unix()})
+		a.event(ctx, "CompleteEvent", svm.Fields{"user": who.Key, "mint": c.Token, "bonding_curve": c.Account, "timestamp": w.time.Unix()})
 	}
 	t.do(a)
 	w.gains(c.Token, who.Key, got)
 }
 
 // sellPumpFun sells to a curve of pump.fun, which pays less the fees.
-func (w *World) sellPumpFun(t *tx, c *Curve, who svm.Signer, given uint64) {
+func (w *World) sellPumpFun(ctx context.Context, t *tx, c *Curve, who svm.Signer, given uint64) {
 	w.trades++
 	got := min(amount(c.VirtualSOL, given, c.VirtualToken+given), c.SOL)
 	c.VirtualSOL, c.VirtualToken, c.SOL, c.Tokens = c.VirtualSOL-got, c.VirtualToken+given, c.SOL-got, c.Tokens+given
-	a := t.act("pump", "sell", svm.Fields{"amount": text(given)}, c.pumpAccounts(who))
+	a := t.act(ctx, "pump", "sell", svm.Fields{"amount": text(given)}, c.pumpAccounts(who))
 	fee, makers := got*pumpFeeBPS/10_000, got*pumpMakerBPS/10_000
 	a.call(c.coin.transfer(c.coin.account(who.Key), c.coin.account(c.Account), who.Key, given))
-	a.event("TradeEvent", c.pumpTrade(w, who, false, got, given, fee, makers))
+	a.event(ctx, "TradeEvent", c.pumpTrade(w, who, false, got, given, fee, makers))
 	// The runtime wants lamports that a program moves itself to come after its calls.
 	a.pay(c.Account, who.Key, got-fee-makers)
 	a.pay(c.Account, pumpFees, fee)
@@ -150,10 +153,15 @@ func (w *World) sellPumpFun(t *tx, c *Curve, who svm.Signer, given uint64) {
 	w.loses(c.Token, who.Key, given)
 }
 
+// vault is where the creator's fees go.
+func (c *Curve) vault() svm.Key {
+	k, _ := svm.Derived(PumpFun, []byte("creator-vault"), c.Creator.Key[:])
+	return k
+}
+
 func (c *Curve) pumpAccounts(who svm.Signer) map[string]svm.Key {
-	vault, _ := svm.Derived(PumpFun, []byte("creator-vault"), c.Creator.Key[:])
 	return map[string]svm.Key{
-		"mint": c.Token, "user": who.Key, "token_program": token2022, "associated_user": c.coin.account(who.Key), "fee_recipient": pumpFees, "creator_vault": vault,
+		"mint": c.Token, "user": who.Key, "token_program": token2022, "associated_user": c.coin.account(who.Key), "fee_recipient": pumpFees, "creator_vault": c.vault(),
 	}
 }
 
@@ -171,13 +179,13 @@ func (c *Curve) pumpTrade(w *World, who svm.Signer, buys bool, sol, tokens, fee,
 }
 
 // migratePumpFun moves a full curve to a pool of PumpSwap.
-func (w *World) migratePumpFun(t *tx, c *Curve, who svm.Signer) {
+func (w *World) migratePumpFun(ctx context.Context, t *tx, c *Curve, who svm.Signer) {
 	authority, authoritySeeds := derived(PumpFun, []byte("pool-authority"), c.Token[:])
 	_, curveSeeds := derived(PumpFun, []byte("bonding-curve"), c.Token[:])
 	left := uint64(curveSupply - pumpSale)
 	p := &Pool{Program: PumpSwap, base: c.coin, quote: wsol, Base: left, Quote: c.SOL}
-	create := w.pumpSwapCreation(t, p, authority, who.Key)
-	a := t.act("pump", "migrate", nil, map[string]svm.Key{
+	create := w.pumpSwapCreation(ctx, t, p, authority, who.Key)
+	a := t.act(ctx, "pump", "migrate", nil, map[string]svm.Key{
 		"mint": c.Token, "user": who.Key, "pool": p.Account, "associated_bonding_curve": c.coin.account(c.Account), "pool_authority_mint_account": c.coin.account(authority),
 		"pool_authority_wsol_account": wsol.account(authority), "pool_base_token_account": c.coin.account(p.Account), "pool_quote_token_account": wsol.account(p.Account),
 	})
@@ -190,7 +198,7 @@ func (w *World) migratePumpFun(t *tx, c *Curve, who svm.Signer) {
 	sync.Accounts = append(sync.Accounts, reading(rentAccount), written(c.Account))
 	a.call(sync)
 	a.nest(create, authoritySeeds...)
-	a.event("CompletePumpAmmMigrationEvent", svm.Fields{
+	a.event(ctx, "CompletePumpAmmMigrationEvent", svm.Fields{
 		"user": who.Key, "mint": c.Token, "mint_amount": text(left), "sol_amount": text(c.SOL), "bonding_curve": c.Account, "timestamp": w.time.Unix(), "pool": p.Account,
 	})
 	t.do(a)

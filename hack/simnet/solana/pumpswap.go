@@ -1,6 +1,9 @@
 package solana
 
 import (
+	"context"
+	"maps"
+
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 )
 
@@ -25,9 +28,9 @@ const (
 )
 
 // pumpSwapCreation is the instruction that makes a pool of PumpSwap. Whoever makes it signs, and has both tokens; payer pays for the accounts.
-func (w *World) pumpSwapCreation(t *tx, p *Pool, maker, payer svm.Key) *act {
+func (w *World) pumpSwapCreation(ctx context.Context, t *tx, p *Pool, maker, payer svm.Key) *act {
 	p.Account, p.seeds = derived(PumpSwap, []byte("pool"), []byte{0, 0}, maker[:], p.base.mint[:], p.quote.mint[:])
-	a := t.act("pumpswap", "create_pool", svm.Fields{"index": 0, "base_amount_in": text(p.Base), "quote_amount_in": text(p.Quote)}, map[string]svm.Key{
+	a := t.act(ctx, "pumpswap", "create_pool", svm.Fields{"index": 0, "base_amount_in": text(p.Base), "quote_amount_in": text(p.Quote)}, map[string]svm.Key{
 		"pool": p.Account, "creator": maker, "base_mint": p.base.mint, "quote_mint": p.quote.mint, "user_base_token_account": p.base.account(maker),
 		"user_quote_token_account": p.quote.account(maker), "base_token_program": p.base.program, "quote_token_program": p.quote.program,
 	})
@@ -36,7 +39,7 @@ func (w *World) pumpSwapCreation(t *tx, p *Pool, maker, payer svm.Key) *act {
 	a.call(p.quote.openAccount(payer, p.Account))
 	a.call(p.base.transfer(p.base.account(maker), p.base.account(p.Account), maker, p.Base))
 	a.call(p.quote.transfer(p.quote.account(maker), p.quote.account(p.Account), maker, p.Quote))
-	a.event("CreatePoolEvent", svm.Fields{
+	a.event(ctx, "CreatePoolEvent", svm.Fields{
 		"timestamp": w.time.Unix(), "creator": maker, "base_mint": p.base.mint, "quote_mint": p.quote.mint, "base_mint_decimals": p.base.decimals,
 		"quote_mint_decimals": p.quote.decimals, "base_amount_in": text(p.Base), "quote_amount_in": text(p.Quote), "pool_base_amount": text(p.Base),
 		"pool_quote_amount": text(p.Quote), "pool": p.Account, "user_base_token_account": p.base.account(maker), "user_quote_token_account": p.quote.account(maker),
@@ -48,26 +51,26 @@ func (w *World) pumpSwapCreation(t *tx, p *Pool, maker, payer svm.Key) *act {
 const pumpSwapPoolLen = 300
 
 // createPumpSwapPool has somebody make a pool.
-func (w *World) createPumpSwapPool(t *tx, maker svm.Signer, base, quote coin, inBase, inQuote uint64) *Pool {
+func (w *World) createPumpSwapPool(ctx context.Context, t *tx, maker svm.Signer, base, quote coin, inBase, inQuote uint64) *Pool {
 	p := &Pool{Program: PumpSwap, base: base, quote: quote, Base: inBase, Quote: inQuote}
-	t.do(w.pumpSwapCreation(t, p, maker.Key, maker.Key))
+	t.do(w.pumpSwapCreation(ctx, t, p, maker.Key, maker.Key))
 	w.pools = append(w.pools, p)
 	return p
 }
 
 // buyPumpSwap buys of a pool of PumpSwap for as much of its quote token, fees among it.
-func (w *World) buyPumpSwap(t *tx, p *Pool, who svm.Signer, paid uint64) {
+func (w *World) buyPumpSwap(ctx context.Context, t *tx, p *Pool, who svm.Signer, paid uint64) {
 	w.trades++
 	fee := paid * pumpSwapFeeBPS / 10_000
 	with := paid - fee
 	liquidity := with * pumpSwapLiquidityBPS / 10_000
 	got := amount(p.Base, with-liquidity, p.Quote+with-liquidity)
-	a := t.act("pumpswap", "buy", svm.Fields{"base_amount_out": text(got), "max_quote_amount_in": text(paid)}, p.pumpSwapAccounts(who))
+	a := t.act(ctx, "pumpswap", "buy", svm.Fields{"base_amount_out": text(got), "max_quote_amount_in": text(paid)}, p.pumpSwapAccounts(who))
 	t.add(p.quote.openAccount(who.Key, pumpFees), p.base.openAccount(who.Key, who.Key))
 	a.call(p.base.transfer(p.base.account(p.Account), p.base.account(who.Key), p.Account, got), p.seeds...)
 	a.call(p.quote.transfer(p.quote.account(who.Key), p.quote.account(p.Account), who.Key, with))
 	a.call(p.quote.transfer(p.quote.account(who.Key), p.quote.account(pumpFees), who.Key, fee))
-	a.event("BuyEvent", p.pumpSwapTrade(w, who, svm.Fields{
+	a.event(ctx, "BuyEvent", p.pumpSwapTrade(w, who, svm.Fields{
 		"base_amount_out": text(got), "max_quote_amount_in": text(paid), "quote_amount_in": text(with - liquidity), "lp_fee": text(liquidity), "protocol_fee": text(fee),
 		"quote_amount_in_with_lp_fee": text(with), "user_quote_amount_in": text(paid), "ix_name": "buy",
 	}))
@@ -77,16 +80,16 @@ func (w *World) buyPumpSwap(t *tx, p *Pool, who svm.Signer, paid uint64) {
 }
 
 // sellPumpSwap sells to a pool of PumpSwap, and gives what comes out.
-func (w *World) sellPumpSwap(t *tx, p *Pool, who svm.Signer, given uint64) uint64 {
+func (w *World) sellPumpSwap(ctx context.Context, t *tx, p *Pool, who svm.Signer, given uint64) uint64 {
 	w.trades++
 	out := amount(p.Quote, given, p.Base+given)
 	liquidity, fee := out*pumpSwapLiquidityBPS/10_000, out*pumpSwapFeeBPS/10_000
-	a := t.act("pumpswap", "sell", svm.Fields{"base_amount_in": text(given)}, p.pumpSwapAccounts(who))
+	a := t.act(ctx, "pumpswap", "sell", svm.Fields{"base_amount_in": text(given)}, p.pumpSwapAccounts(who))
 	t.add(p.quote.openAccount(who.Key, pumpFees))
 	a.call(p.base.transfer(p.base.account(who.Key), p.base.account(p.Account), who.Key, given))
 	a.call(p.quote.transfer(p.quote.account(p.Account), p.quote.account(who.Key), p.Account, out-liquidity-fee), p.seeds...)
 	a.call(p.quote.transfer(p.quote.account(p.Account), p.quote.account(pumpFees), p.Account, fee), p.seeds...)
-	a.event("SellEvent", p.pumpSwapTrade(w, who, svm.Fields{
+	a.event(ctx, "SellEvent", p.pumpSwapTrade(w, who, svm.Fields{
 		"base_amount_in": text(given), "quote_amount_out": text(out), "lp_fee": text(liquidity), "protocol_fee": text(fee), "quote_amount_out_without_lp_fee": text(out - liquidity),
 		"user_quote_amount_out": text(out - liquidity - fee),
 	}))
@@ -106,12 +109,10 @@ func (p *Pool) pumpSwapAccounts(who svm.Signer) map[string]svm.Key {
 
 // pumpSwapTrade has what the events of purchases and sales share. They tell a pool's reserves before the trade.
 func (p *Pool) pumpSwapTrade(w *World, who svm.Signer, fields svm.Fields) svm.Fields {
-	for name, v := range (svm.Fields{
+	maps.Copy(fields, svm.Fields{
 		"timestamp": w.time.Unix(), "pool_base_token_reserves": text(p.Base), "pool_quote_token_reserves": text(p.Quote), "lp_fee_basis_points": pumpSwapLiquidityBPS,
 		"protocol_fee_basis_points": pumpSwapFeeBPS, "pool": p.Account, "user": who.Key, "user_base_token_account": p.base.account(who.Key),
 		"user_quote_token_account": p.quote.account(who.Key), "protocol_fee_recipient": pumpFees, "protocol_fee_recipient_token_account": p.quote.account(pumpFees),
-	}) {
-		fields[name] = v
-	}
+	})
 	return fields
 }

@@ -99,7 +99,6 @@ type coin struct {
 var (
 	wsol = coin{mint: WSOL, program: tokenProgram, decimals: 9}
 	usdc = coin{mint: USDC, program: tokenProgram, decimals: 6}
-	usdt = coin{mint: USDT, program: tokenProgram, decimals: 6}
 )
 
 // account is where an owner usually has it (the associated token account).

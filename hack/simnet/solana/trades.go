@@ -23,39 +23,39 @@ func (w *World) withWSOL(t *tx, who svm.Signer, in uint64, do func()) {
 
 // Launch has somebody launch a token with a program (PumpFun or DBC), and buy it first for as many lamports.
 func (w *World) Launch(ctx context.Context, program svm.Key, creator svm.Signer, l Launch, paid uint64) (*Curve, error) {
-	t := w.begin(ctx, creator)
+	t := w.begin(creator)
 	var c *Curve
 	if program == PumpFun {
-		c = w.launchPumpFun(t, creator, l)
+		c = w.launchPumpFun(ctx, t, creator, l)
 	} else {
-		c = w.launchDBC(t, creator, l)
+		c = w.launchDBC(ctx, t, creator, l)
 	}
 	if paid > 0 {
-		w.buyOnCurve(t, c, creator, paid)
+		w.buyOnCurve(ctx, t, c, creator, paid)
 	}
 	return c, t.send()
 }
 
-func (w *World) buyOnCurve(t *tx, c *Curve, who svm.Signer, paid uint64) {
+func (w *World) buyOnCurve(ctx context.Context, t *tx, c *Curve, who svm.Signer, paid uint64) {
 	if c.Program == PumpFun {
-		w.buyPumpFun(t, c, who, paid)
+		w.buyPumpFun(ctx, t, c, who, paid)
 		return
 	}
-	w.withWSOL(t, who, paid, func() { w.swapDBC(t, c, who, true, paid) })
+	w.withWSOL(t, who, paid, func() { w.swapDBC(ctx, t, c, who, true, paid) })
 }
 
 // Buy has somebody buy a launched token for lamports, where it trades now. A curve that is full sells nothing, until Migrate.
 func (w *World) Buy(ctx context.Context, c *Curve, who svm.Signer, paid uint64) error {
-	t := w.begin(ctx, who)
+	t := w.begin(who)
 	switch p := c.Pool; {
 	case p == nil && c.Complete:
 		return nil
 	case p == nil:
-		w.buyOnCurve(t, c, who, paid)
+		w.buyOnCurve(ctx, t, c, who, paid)
 	case p.Program == PumpSwap:
-		w.withWSOL(t, who, paid, func() { w.buyPumpSwap(t, p, who, paid) })
+		w.withWSOL(t, who, paid, func() { w.buyPumpSwap(ctx, t, p, who, paid) })
 	default:
-		w.withWSOL(t, who, paid, func() { w.swapDAMM(t, p, who, true, paid) })
+		w.withWSOL(t, who, paid, func() { w.swapDAMM(ctx, t, p, who, true, paid) })
 	}
 	return t.send()
 }
@@ -66,16 +66,16 @@ func (w *World) Sell(ctx context.Context, c *Curve, who svm.Signer, part float64
 	if given < 1000 || c.Pool == nil && c.Complete {
 		return nil
 	}
-	t := w.begin(ctx, who)
+	t := w.begin(who)
 	switch p := c.Pool; {
 	case p == nil && c.Program == PumpFun:
-		w.sellPumpFun(t, c, who, given)
+		w.sellPumpFun(ctx, t, c, who, given)
 	case p == nil:
-		w.withWSOL(t, who, 0, func() { w.swapDBC(t, c, who, false, given) })
+		w.withWSOL(t, who, 0, func() { w.swapDBC(ctx, t, c, who, false, given) })
 	case p.Program == PumpSwap:
-		w.withWSOL(t, who, 0, func() { w.sellPumpSwap(t, p, who, given) })
+		w.withWSOL(t, who, 0, func() { w.sellPumpSwap(ctx, t, p, who, given) })
 	default:
-		w.withWSOL(t, who, 0, func() { w.swapDAMM(t, p, who, false, given) })
+		w.withWSOL(t, who, 0, func() { w.swapDAMM(ctx, t, p, who, false, given) })
 	}
 	return t.send()
 }
@@ -83,11 +83,11 @@ func (w *World) Sell(ctx context.Context, c *Curve, who svm.Signer, part float64
 // Migrate moves a full curve to a pool.
 func (w *World) Migrate(ctx context.Context, c *Curve) error {
 	who := w.People[0]
-	t := w.begin(ctx, who)
+	t := w.begin(who)
 	if c.Program == PumpFun {
-		w.migratePumpFun(t, c, who)
+		w.migratePumpFun(ctx, t, c, who)
 	} else {
-		w.migrateDBC(t, c, who)
+		w.migrateDBC(ctx, t, c, who)
 	}
 	return t.send()
 }
@@ -95,9 +95,9 @@ func (w *World) Migrate(ctx context.Context, c *Curve) error {
 // TradeSOL has somebody trade SOL for USDC.
 func (w *World) TradeSOL(ctx context.Context, who svm.Signer, sells bool, amount uint64) error {
 	p := w.pools[0]
-	t := w.begin(ctx, who)
+	t := w.begin(who)
 	if sells {
-		w.withWSOL(t, who, amount, func() { w.gains(USDC, who.Key, w.sellPumpSwap(t, p, who, amount)) })
+		w.withWSOL(t, who, amount, func() { w.gains(USDC, who.Key, w.sellPumpSwap(ctx, t, p, who, amount)) })
 		return t.send()
 	}
 	amount = min(amount, w.has(USDC, who.Key))
@@ -105,7 +105,7 @@ func (w *World) TradeSOL(ctx context.Context, who svm.Signer, sells bool, amount
 		return nil
 	}
 	w.loses(USDC, who.Key, amount)
-	w.withWSOL(t, who, 0, func() { w.buyPumpSwap(t, p, who, amount) })
+	w.withWSOL(t, who, 0, func() { w.buyPumpSwap(ctx, t, p, who, amount) })
 	return t.send()
 }
 
@@ -115,7 +115,7 @@ func (w *World) Give(ctx context.Context, c *Curve, from, to svm.Signer, part fl
 	if n == 0 || from.Key == to.Key {
 		return nil
 	}
-	t := w.begin(ctx, from)
+	t := w.begin(from)
 	t.add(c.coin.openAccount(from.Key, to.Key), c.coin.transfer(c.coin.account(from.Key), c.coin.account(to.Key), from.Key, n))
 	w.loses(c.Token, from.Key, n)
 	w.gains(c.Token, to.Key, n)
@@ -128,7 +128,7 @@ func (w *World) Burn(ctx context.Context, c *Curve, who svm.Signer, part float64
 	if n == 0 {
 		return nil
 	}
-	t := w.begin(ctx, who)
+	t := w.begin(who)
 	t.add(c.coin.burn(c.coin.account(who.Key), who.Key, n))
 	w.loses(c.Token, who.Key, n)
 	return t.send()
@@ -136,7 +136,7 @@ func (w *World) Burn(ctx context.Context, c *Curve, who svm.Signer, part float64
 
 // Fail has somebody try to sell what they don't have.
 func (w *World) Fail(ctx context.Context, c *Curve, who svm.Signer) error {
-	t := w.begin(ctx, who)
+	t := w.begin(who)
 	t.fails = true
 	t.add(c.coin.openAccount(who.Key, who.Key), c.coin.transfer(c.coin.account(who.Key), c.coin.account(c.Account), who.Key, curveSupply))
 	return t.send()

@@ -35,6 +35,8 @@ type World struct {
 	People []svm.Signer
 
 	rng *rand.Rand
+	// table has what many transactions name. One in two takes it from there.
+	table svm.Table
 	state
 	// blockHash is the head's, which transactions name, slot and time when it was.
 	blockHash svm.Key
@@ -136,6 +138,20 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 			return nil, err
 		}
 	}
+	w.table = svm.Table{Key: svm.SignerOf("lookup table").Key, Addresses: []svm.Key{
+		systemProgram, tokenProgram, token2022, accountsProgram, WSOL, USDC, pumpFees, dbcAuthority, dammAuthority, DBCConfig, wsol.account(pumpFees),
+	}}
+	for _, p := range w.People[:min(len(w.People), wsolPeople)] {
+		w.table.Addresses = append(w.table.Addresses, wsol.account(p.Key))
+	}
+	owner, data := w.table.Account()
+	if err := chain.SetAccount(ctx, w.table.Key, rent(len(data)), owner, data); err != nil {
+		return nil, err
+	}
+	config := append([]byte{0x1a, 0x6c, 0x0e, 0x7b, 0x74, 0xe6, 0x81, 0x2b}, make([]byte, dbcConfigLen-8)...)
+	if err := chain.SetAccount(ctx, DBCConfig, rent(len(config)), DBC, config); err != nil {
+		return nil, err
+	}
 	var err error
 	if w.blockHash, err = chain.BlockHash(ctx); err != nil {
 		return nil, err
@@ -144,7 +160,7 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 		return nil, err
 	}
 	for i, p := range w.People {
-		t := w.begin(ctx, bank, p)
+		t := w.begin(bank, p)
 		t.add(usdc.openAccount(bank.Key, p.Key), mintTo(tokenProgram, USDC, usdc.account(p.Key), bank.Key, personUSDC*microUSD))
 		w.held[holding{USDC, p.Key}] = personUSDC * microUSD
 		if i < wsolPeople {
@@ -154,7 +170,7 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 			return nil, err
 		}
 	}
-	t := w.begin(ctx, bank)
+	t := w.begin(bank)
 	t.add(usdc.openAccount(bank.Key, bank.Key), mintTo(tokenProgram, USDC, usdc.account(bank.Key), bank.Key, poolUSDC*microUSD))
 	t.add(wsol.openAccount(bank.Key, bank.Key), pay(bank.Key, wsol.account(bank.Key), poolSOL*lamports), syncNative(wsol.account(bank.Key)))
 	if err := t.send(); err != nil {
@@ -163,8 +179,8 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 	if err := w.Mine(ctx, w.slot+1, w.time); err != nil {
 		return nil, err
 	}
-	t = w.begin(ctx, bank)
-	w.createPumpSwapPool(t, bank, wsol, usdc, poolSOL*lamports, poolUSDC*microUSD)
+	t = w.begin(bank)
+	w.createPumpSwapPool(ctx, t, bank, wsol, usdc, poolSOL*lamports, poolUSDC*microUSD)
 	if err := t.send(); err != nil {
 		return nil, err
 	}
@@ -216,8 +232,10 @@ func (w *World) Fork(ctx context.Context, depth int) error {
 	return nil
 }
 
-// Slot and Time are the newest block's.
-func (w *World) Slot() uint64    { return w.slot }
+// Slot is the newest block's.
+func (w *World) Slot() uint64 { return w.slot }
+
+// Time is the newest block's.
 func (w *World) Time() time.Time { return w.time }
 
 // Trades is how many trades there were.

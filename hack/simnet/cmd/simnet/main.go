@@ -1,5 +1,5 @@
-// Command simnet runs two local chains with real exchange contracts, launch venues, a day of history and
-// traders who never stop.
+// Command simnet runs two local chains of the EVM with real exchange contracts and a local Solana, with launch venues, a day of history
+// and traders who never stop.
 package main
 
 import (
@@ -31,13 +31,15 @@ import (
 const usage = `simnet runs a local world: two anvil chains with the real contracts of Uniswap and PancakeSwap,
 Boardwalk's own launch venue and contracts that stand in for other launchpads, tokens that misbehave in
 the ways tokens do, a day of history, and traders who go on until it is told to end. Tokens are
-launched all the time; some graduate after six to eight minutes, some fade, a few are traps.
+launched all the time; some graduate after six to eight minutes, some fade, a few are traps. Beside
+them runs a local Solana: its own runtime and token programs, and stand-ins of pump.fun, PumpSwap and
+Meteora's programs.
 
   simnet --dir DIR [flags]
   simnet bench --dump FILE [flags]
 
-It writes DIR/base.yaml and DIR/bsc.yaml, a Chain resource each, and DIR/venues.yaml with the
-LaunchVenue resources, prints "simnet ready" when both chains have caught up with the clock, and
+It writes DIR/base.yaml, DIR/bsc.yaml and DIR/solana.yaml, a Chain resource each, and DIR/venues.yaml
+with the LaunchVenue resources, prints "simnet ready" when all chains have caught up with the clock, and
 ends on SIGINT or SIGTERM. Nothing is kept: the next run
 starts a new world. It needs Node.js 20 or newer with npm; the first run downloads the chain node,
 the compiler and the contracts into $BOARDWALK_CACHE or the user's cache directory. simnet bench
@@ -49,6 +51,7 @@ Flags:
 type settings struct {
 	dir               string
 	basePort, bscPort int
+	solanaPort        int
 	span              time.Duration
 	blocks            int
 	txPerBlock        float64
@@ -78,11 +81,12 @@ func run(args []string) error {
 	flags.StringVar(&s.dir, "dir", "", "directory for the Chain resources (required)")
 	flags.IntVar(&s.basePort, "base-port", 18545, "port of the chain base")
 	flags.IntVar(&s.bscPort, "bsc-port", 18546, "port of the chain bsc")
+	flags.IntVar(&s.solanaPort, "solana-port", 18899, "port of the chain solana; -1 is no Solana")
 	flags.DurationVar(&s.span, "span", 26*time.Hour, "how far history reaches back")
 	flags.IntVar(&s.blocks, "blocks", 1500, "blocks of history on each chain")
 	flags.Float64Var(&s.txPerBlock, "tx-per-block", 5, "mean number of transactions in a block")
 	flags.Uint64Var(&s.seed, "seed", 1, "seed of names, prices and trades")
-	flags.DurationVar(&s.launchEvery, "launch-every", 40*time.Second, "about how often a token is launched on each chain's venues; 0 is no venues")
+	flags.DurationVar(&s.launchEvery, "launch-every", 40*time.Second, "about how often a token is launched on each chain's venues; 0 is no venues, and no Solana")
 	flags.DurationVar(&s.poolEvery, "pool-every", 2*time.Minute, "about how often a new token with a pool appears on each chain besides; 0 is never")
 	flags.IntVar(&s.keepBlocks, "keep-blocks", 0, "for how many blocks back transactions, receipts and logs are kept; 0 keeps all")
 	flags.IntVar(&s.keepStates, "keep-states", 1000, "for how many blocks back eth_call works, nearly 1 MB of memory each;\n0 is some 4,000 blocks, mostly on disk at 2 MB each")
@@ -145,25 +149,37 @@ func runChains(ctx context.Context, s settings) error {
 	// The nodes outlive the signal, so that they end after the traders do.
 	nodes, endNodes := context.WithCancel(context.WithoutCancel(ctx))
 	defer endNodes()
+	var all []local
 	for _, c := range chains {
 		if err := c.start(nodes, s); err != nil {
 			return fmt.Errorf("chain %s (%s %d): %w", c.manifest.ID, c.flag, c.port, err)
 		}
 		defer c.world.Node.Close()
+		all = append(all, c)
+	}
+	if s.solanaPort >= 0 && s.launchEvery > 0 {
+		c, err := startSolana(nodes, s)
+		if err != nil {
+			return fmt.Errorf("chain solana (--solana-port %d): %w", s.solanaPort, err)
+		}
+		defer c.world.Chain.Close()
+		all = append(all, c)
 	}
 
-	err := together(ctx, chains, func(ctx context.Context, c *chain) error { return c.history(ctx, s) })
+	err := together(ctx, all, func(ctx context.Context, c local) error { return c.past(ctx, s) })
 	if err != nil {
 		return err
 	}
 	worlds := make(map[string]*world.World)
 	for _, c := range chains {
-		path, err := c.world.WriteManifest(s.dir, c.manifest)
+		worlds[c.manifest.ID] = c.world
+	}
+	for _, c := range all {
+		path, err := c.write(ctx, s.dir)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s: wrote %s\n", c.manifest.ID, path)
-		worlds[c.manifest.ID] = c.world
+		fmt.Printf("wrote %s\n", path)
 	}
 	if path, err := launch.WriteVenueManifests(s.dir, worlds); err != nil {
 		return err
@@ -175,16 +191,32 @@ func runChains(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	return together(ctx, chains, func(ctx context.Context, c *chain) error {
-		if c == chains[0] && members != nil {
-			go members(ctx)
-		}
-		return history.Live(ctx, c.world, c.trader, history.LiveOptions{
-			BlockTime: c.manifest.BlockTime, TxPerBlock: s.txPerBlock, Seed: c.seed, LaunchEvery: s.poolEvery, Desk: c.desk,
-			OnLaunch: func(token world.Token, pool world.Pool) {
-				fmt.Printf("%s: new token %s (%s) on %s\n", c.manifest.ID, token.Symbol, token.Address, pool.Protocol)
-			},
-		})
+	if members != nil {
+		go members(ctx)
+	}
+	return together(ctx, all, func(ctx context.Context, c local) error { return c.live(ctx, s) })
+}
+
+// local is a chain of the local world.
+type local interface {
+	// past makes the chain's past.
+	past(ctx context.Context, s settings) error
+	// write writes its Chain resource, and gives the file's path.
+	write(ctx context.Context, dir string) (path string, err error)
+	// live goes on with the chain until ctx ends.
+	live(ctx context.Context, s settings) error
+}
+
+func (c *chain) write(_ context.Context, dir string) (path string, err error) {
+	return c.world.WriteManifest(dir, c.manifest)
+}
+
+func (c *chain) live(ctx context.Context, s settings) error {
+	return history.Live(ctx, c.world, c.trader, history.LiveOptions{
+		BlockTime: c.manifest.BlockTime, TxPerBlock: s.txPerBlock, Seed: c.seed, LaunchEvery: s.poolEvery, Desk: c.desk,
+		OnLaunch: func(token world.Token, pool world.Pool) {
+			fmt.Printf("%s: new token %s (%s) on %s\n", c.manifest.ID, token.Symbol, token.Address, pool.Protocol)
+		},
 	})
 }
 
@@ -224,7 +256,7 @@ func (s *settings) members(chains []*chain) (live func(context.Context), err err
 }
 
 // together does the same for all chains at once, until all are done or one fails.
-func together(ctx context.Context, chains []*chain, do func(context.Context, *chain) error) error {
+func together(ctx context.Context, chains []local, do func(context.Context, local) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ends := make(chan error)
@@ -275,7 +307,7 @@ func (c *chain) tell(l *launch.Launch) {
 	fmt.Printf("%s: launch of %q (%s) on %s\n", c.manifest.ID, l.Symbol, l.Token, l.Venue.ID)
 }
 
-func (c *chain) history(ctx context.Context, s settings) error {
+func (c *chain) past(ctx context.Context, s settings) error {
 	shown := 0
 	return history.Mine(ctx, c.world, c.trader, history.Options{
 		Span: s.span, Blocks: s.blocks, BlockTime: c.manifest.BlockTime, TxPerBlock: s.txPerBlock, Seed: c.seed, Desk: c.desk,

@@ -18,7 +18,7 @@ func link(code []byte, calls map[int]string) []byte {
 	functions = slices.Compact(functions)
 
 	texts := []byte{0}
-	symbols := make([]byte, 24) // the first one is none
+	symbols := le(elf.Sym64{}) // the first one is none
 	for _, f := range functions {
 		symbols = append(symbols, le(elf.Sym64{Name: uint32(len(texts)), Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC)})...)
 		texts = append(append(texts, f...), 0)
@@ -57,9 +57,14 @@ func link(code []byte, calls map[int]string) []byte {
 		place(i)
 	}
 	for _, d := range []elf.Dyn64{
-		{Tag: int64(elf.DT_REL), Val: offsets[4]}, {Tag: int64(elf.DT_RELSZ), Val: uint64(len(moves))}, {Tag: int64(elf.DT_RELENT), Val: 16},
-		{Tag: int64(elf.DT_SYMTAB), Val: offsets[2]}, {Tag: int64(elf.DT_STRTAB), Val: offsets[3]}, {Tag: int64(elf.DT_STRSZ), Val: uint64(len(texts))},
-		{Tag: int64(elf.DT_TEXTREL)}, {},
+		{Tag: int64(elf.DT_REL), Val: offsets[4]},
+		{Tag: int64(elf.DT_RELSZ), Val: uint64(len(moves))},
+		{Tag: int64(elf.DT_RELENT), Val: 16},
+		{Tag: int64(elf.DT_SYMTAB), Val: offsets[2]},
+		{Tag: int64(elf.DT_STRTAB), Val: offsets[3]},
+		{Tag: int64(elf.DT_STRSZ), Val: uint64(len(texts))},
+		{Tag: int64(elf.DT_TEXTREL)},
+		{},
 	} {
 		sections[5].content = append(sections[5].content, le(d)...)
 	}
@@ -81,10 +86,14 @@ func link(code []byte, calls map[int]string) []byte {
 	}
 	out.Write(le(header))
 	end := offsets[6]
-	out.Write(le(elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Off: headersLen, Vaddr: headersLen, Paddr: headersLen,
-		Filesz: end - headersLen, Memsz: end - headersLen, Align: 8}))
-	out.Write(le(elf.Prog64{Type: uint32(elf.PT_DYNAMIC), Flags: uint32(elf.PF_R), Off: offsets[5], Vaddr: offsets[5], Paddr: offsets[5],
-		Filesz: uint64(len(sections[5].content)), Memsz: uint64(len(sections[5].content)), Align: 8}))
+	out.Write(le(elf.Prog64{
+		Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Off: headersLen, Vaddr: headersLen, Paddr: headersLen,
+		Filesz: end - headersLen, Memsz: end - headersLen, Align: 8,
+	}))
+	out.Write(le(elf.Prog64{
+		Type: uint32(elf.PT_DYNAMIC), Flags: uint32(elf.PF_R), Off: offsets[5], Vaddr: offsets[5], Paddr: offsets[5],
+		Filesz: uint64(len(sections[5].content)), Memsz: uint64(len(sections[5].content)), Align: 8,
+	}))
 	for i := 1; i < len(sections); i++ {
 		out.Write(make([]byte, int(offsets[i])-out.Len()))
 		out.Write(sections[i].content)

@@ -93,7 +93,7 @@ func (a *assembly) accounts() {
 	a.jump("next")
 
 	a.label("again") // r0 is which one it is
-	a.infoOf(r1, r0)
+	a.infoOf()
 	for at := int16(0); at < infoLen; at += 8 {
 		a.load(opLoad64, r2, r1, at)
 		a.store(opStore64, r8, at, r2)
@@ -109,11 +109,11 @@ func (a *assembly) accounts() {
 	a.imm(opAddImm, r6, 8)
 }
 
-// infoOf sets a register to the account whose place in the list another has, and spoils that one.
-func (a *assembly) infoOf(dst, place byte) {
-	a.imm(opMulImm, place, infoLen)
-	a.number(dst, infos)
-	a.reg(opAddReg, dst, place)
+// infoOf sets r1 to the account whose place in the list r0 has, and spoils r0.
+func (a *assembly) infoOf() {
+	a.imm(opMulImm, r0, infoLen)
+	a.number(r1, infos)
+	a.reg(opAddReg, r1, r0)
 }
 
 // findScript leaves the script's beginning in r6 and its end in r7. An event has none, and nothing to do; data without a script is refused.
@@ -138,7 +138,7 @@ func (a *assembly) findScript() {
 func (a *assembly) callStep() {
 	a.label("call")
 	a.load(opLoad8, r0, r6, 1)
-	a.infoOf(r1, r0)
+	a.infoOf()
 	a.load(opLoad64, r2, r1, infoKey)
 	a.number(r3, calling)
 	a.store(opStore64, r3, callProgram, r2)
@@ -151,7 +151,7 @@ func (a *assembly) callStep() {
 	a.label("meta")
 	a.jumpIf(opJumpEqualImm, r9, 0, 0, "seeds")
 	a.load(opLoad8, r0, r6, 0)
-	a.infoOf(r1, r0)
+	a.infoOf()
 	a.load(opLoad64, r2, r1, infoKey)
 	a.store(opStore64, r8, 0, r2)
 	a.load(opLoad8, r0, r6, 1)
@@ -231,13 +231,13 @@ func (a *assembly) payStep() {
 	a.label("pay")
 	a.load(opLoad64, r3, r6, 3)
 	a.load(opLoad8, r0, r6, 1)
-	a.infoOf(r1, r0)
+	a.infoOf()
 	a.load(opLoad64, r1, r1, infoLamports)
 	a.load(opLoad64, r2, r1, 0)
 	a.reg(opSubReg, r2, r3)
 	a.store(opStore64, r1, 0, r2)
 	a.load(opLoad8, r0, r6, 2)
-	a.infoOf(r1, r0)
+	a.infoOf()
 	a.load(opLoad64, r1, r1, infoLamports)
 	a.load(opLoad64, r2, r1, 0)
 	a.reg(opAddReg, r2, r3)
@@ -250,7 +250,7 @@ func (a *assembly) payStep() {
 func (a *assembly) writeStep() {
 	a.label("write")
 	a.load(opLoad8, r0, r6, 1)
-	a.infoOf(r1, r0)
+	a.infoOf()
 	a.load(opLoad64, r1, r1, infoData)
 	a.load(opLoad16, r0, r6, 2)
 	a.reg(opAddReg, r1, r0)

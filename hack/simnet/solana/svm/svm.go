@@ -123,7 +123,7 @@ func (r *Result) Failed() error {
 	case r.Refused != "":
 		return fmt.Errorf("svm: refused: %s", r.Refused)
 	case len(r.Err) > 0 && string(r.Err) != "null":
-		return fmt.Errorf("svm: %s failed: %s: %v", r.Signature, r.Err, r.Logs)
+		return fmt.Errorf("svm: %s failed: %s: %q", r.Signature, r.Err, r.Logs[max(0, len(r.Logs)-3):])
 	default:
 		return nil
 	}

@@ -3,7 +3,9 @@ package svm
 import (
 	"crypto/ed25519"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"filippo.io/edwards25519"
@@ -84,77 +86,127 @@ type Signer struct {
 func SignerOf(text string) Signer {
 	seed := sha256.Sum256([]byte(text))
 	private := ed25519.NewKeyFromSeed(seed[:])
-	return Signer{Key: Key(private.Public().(ed25519.PublicKey)), private: private}
+	return Signer{Key: Key(private[ed25519.SeedSize:]), private: private} // its public half stands behind the seed
 }
 
-// Transaction writes and signs a transaction of version 0 without lookup tables. The first signer pays. It may be longer than the 1,232 bytes that the network
-// takes, which the local chain doesn't mind.
-func Transaction(blockHash Key, instructions []Instruction, signers ...Signer) ([]byte, error) {
-	type use struct{ signer, writable bool }
-	uses := map[Key]*use{}
-	var order []Key
-	note := func(k Key, signer, writable bool) {
-		u := uses[k]
-		if u == nil {
-			u = &use{}
-			uses[k] = u
-			order = append(order, k)
-		}
-		u.signer, u.writable = u.signer || signer, u.writable || writable
+// Table is a lookup table: accounts that a transaction may name by their places in it, in one byte each.
+type Table struct {
+	Key       Key
+	Addresses []Key
+}
+
+// tableProgram has the lookup tables, and tableHeader is how long an account of one is before its addresses.
+var tableProgram = MustKey("AddressLookupTab1e1111111111111111111111111")
+
+const tableHeader = 56
+
+// Account is the table as an account, which nobody may change. https://docs.rs/solana-address-lookup-table-interface has its layout.
+func (t *Table) Account() (owner Key, data []byte) {
+	data = append(data, 1, 0, 0, 0)
+	data = binary.LittleEndian.AppendUint64(data, math.MaxUint64) // it isn't deactivated
+	data = append(data, make([]byte, tableHeader-len(data))...)
+	for _, k := range t.Addresses {
+		data = append(data, k[:]...)
 	}
-	note(signers[0].Key, true, true)
+	return tableProgram, data
+}
+
+// message is what a transaction says, before it is signed.
+type message struct {
+	uses  map[Key]*use
+	order []Key // accounts that it has itself, then what it takes of the table
+	sizes [4]int
+}
+
+// use is how a transaction uses an account.
+type use struct{ signer, writable, called bool }
+
+// group is which of four an account stands in: signers that are written, other signers, others that are written, the rest.
+func (u *use) group() (n int) {
+	if !u.signer {
+		n += 2
+	}
+	if !u.writable {
+		n++
+	}
+	return n
+}
+
+func (m *message) note(k Key, u use) {
+	if has := m.uses[k]; has != nil {
+		has.signer, has.writable, has.called = has.signer || u.signer, has.writable || u.writable, has.called || u.called
+		return
+	}
+	m.uses[k] = &u
+	m.order = append(m.order, k)
+}
+
+// Transaction writes and signs a transaction of version 0. The first signer pays. Accounts that stand in the table are taken from there, but for signers and programs
+// that an instruction calls; a nil table is none. It may be longer than the 1,232 bytes that the network takes, which the local chain doesn't mind.
+func Transaction(blockHash Key, table *Table, instructions []Instruction, signers ...Signer) ([]byte, error) {
+	m := message{uses: map[Key]*use{}}
+	m.note(signers[0].Key, use{signer: true, writable: true})
 	for _, i := range instructions {
 		for _, a := range i.Accounts {
-			note(a.Key, a.Signer, a.Writable)
+			m.note(a.Key, use{signer: a.Signer, writable: a.Writable})
 		}
-		note(i.Program, false, false)
+		m.note(i.Program, use{called: true})
 	}
-	// Accounts stand in four groups: signers that are written, other signers, others that are written, the rest.
-	group := func(k Key) int {
-		u, n := uses[k], 0
-		if !u.signer {
-			n += 2
+	var taken [2][]byte // places in the table, of those that are written and the others
+	var own []Key
+	var loaded [2][]Key
+	for _, k := range m.order {
+		u := m.uses[k]
+		at := -1
+		if table != nil && !u.signer && !u.called {
+			at = slices.Index(table.Addresses, k)
 		}
-		if !u.writable {
-			n++
+		if at < 0 {
+			own = append(own, k)
+			m.sizes[u.group()]++
+			continue
 		}
-		return n
+		which := u.group() - 2
+		taken[which], loaded[which] = append(taken[which], byte(at)), append(loaded[which], k)
 	}
-	slices.SortStableFunc(order[1:], func(a, b Key) int { return group(a) - group(b) })
-	var sizes [4]int
-	for _, k := range order {
-		sizes[group(k)]++
-	}
+	slices.SortStableFunc(own[1:], func(a, b Key) int { return m.uses[a].group() - m.uses[b].group() })
+	order := slices.Concat(own, loaded[0], loaded[1])
 	if len(order) > 256 {
 		return nil, fmt.Errorf("svm: %d accounts in one transaction", len(order))
 	}
 
-	message := []byte{0x80, byte(sizes[0] + sizes[1]), byte(sizes[1]), byte(sizes[3])}
-	message = short(message, len(order))
-	for _, k := range order {
-		message = append(message, k[:]...)
+	out := []byte{0x80, byte(m.sizes[0] + m.sizes[1]), byte(m.sizes[1]), byte(m.sizes[3])}
+	out = short(out, len(own))
+	for _, k := range own {
+		out = append(out, k[:]...)
 	}
-	message = append(message, blockHash[:]...)
-	message = short(message, len(instructions))
+	out = append(out, blockHash[:]...)
+	out = short(out, len(instructions))
 	for _, i := range instructions {
-		message = append(message, byte(slices.Index(order, i.Program)))
-		message = short(message, len(i.Accounts))
+		out = append(out, byte(slices.Index(order, i.Program)))
+		out = short(out, len(i.Accounts))
 		for _, a := range i.Accounts {
-			message = append(message, byte(slices.Index(order, a.Key)))
+			out = append(out, byte(slices.Index(order, a.Key)))
 		}
-		message = append(short(message, len(i.Data)), i.Data...)
+		out = append(short(out, len(i.Data)), i.Data...)
 	}
-	message = append(message, 0) // no lookup tables
+	if len(loaded[0])+len(loaded[1]) == 0 {
+		out = append(out, 0)
+	} else {
+		out = append(append(out, 1), table.Key[:]...)
+		out = append(short(out, len(taken[0])), taken[0]...)
+		out = append(short(out, len(taken[1])), taken[1]...)
+	}
 
-	out := short(nil, sizes[0]+sizes[1])
-	for _, k := range order[:sizes[0]+sizes[1]] {
+	signed := short(nil, m.sizes[0]+m.sizes[1])
+	for _, k := range own[:m.sizes[0]+m.sizes[1]] {
 		at := slices.IndexFunc(signers, func(s Signer) bool { return s.Key == k })
 		if at < 0 {
 			return nil, fmt.Errorf("svm: nobody signs for %s", k)
 		}
-		out = append(out, ed25519.Sign(signers[at].private, message)...)
+		signed = append(signed, ed25519.Sign(signers[at].private, out)...)
 	}
-	return append(out, message...), nil
+	return append(signed, out...), nil
 }
 
 // short writes a length as Solana does: seven bits a byte, the lowest first.

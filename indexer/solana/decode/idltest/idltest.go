@@ -5,22 +5,18 @@ package idltest
 import (
 	"bufio"
 	"bytes"
-	"embed"
+	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"math/big"
 	"os"
 	"os/exec"
 	"strconv"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/internal/market"
-	"github.com/boardwalkhq/boardwalk/internal/npmcache"
 )
-
-//go:embed npm/package.json npm/package-lock.json npm/.npmrc
-var bundled embed.FS
 
 //go:embed encode.cjs
 var script []byte
@@ -44,11 +40,7 @@ type Event struct {
 // Encoded are programs by name, and events of theirs; the seed decides about their contents.
 func Encoded(tb testing.TB, seed int) (map[string]Program, []Event) {
 	tb.Helper()
-	files, err := fs.Sub(bundled, "npm")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	packages, err := npmcache.Install(tb.Context(), "solana-idls", files)
+	packages, err := svm.Packages(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -73,8 +73,10 @@ function failure(result) {
     const custom = /^Custom\((\d+)\)$/.exec(inner[2]);
     return { InstructionError: [Number(inner[1]), custom ? { Custom: Number(custom[1]) } : inner[2]] };
   }
-  const indexed = /^(\w+) ?[({](?:\w+: )?(\d+) ?[)}]$/.exec(text);
-  return indexed ? { [indexed[1]]: Number(indexed[2]) } : text;
+  const indexed = /^(\w+)\((\d+)\)$/.exec(text);
+  if (indexed) return { [indexed[1]]: Number(indexed[2]) };
+  const named = /^(\w+) \{ (\w+): (\d+) \}$/.exec(text);
+  return named ? { [named[1]]: { [named[2]]: Number(named[3]) } } : text;
 }
 
 // failed reports whether the runtime refused a transaction, or executed it and undid it.
@@ -276,7 +278,6 @@ class Chain {
     if (last && slot <= last.slot) throw new Refusal(-32602, `slot ${slot} isn't after the head's, ${last.slot}`);
     const epoch = Math.floor(slot / SLOTS_PER_EPOCH);
     this.svm.setClock(new Clock(BigInt(slot), 0n, BigInt(epoch), BigInt(epoch + 1), BigInt(time)));
-    if (last) this.svm.setSlotHashes(this.blocks.slice(-64).reverse().map((b) => ({ slot: BigInt(b.slot), hash: b.hash })));
     const block = {
       slot, time, height: last ? last.height + 1 : 0, parentSlot: last ? last.slot : slot - 1, parentHash: last ? last.hash : hash('none', this.genesis), txs: [],
     };
@@ -309,7 +310,13 @@ class Chain {
     this.blocks.push(block);
     this.places.set(slot, block);
     if (this.keep && this.blocks.length > this.keep) this.forget(this.blocks.shift());
+    this.tellSlots();
     return { slot, blockhash: block.hash, results };
+  }
+
+  // tellSlots tells programs of the newest slots, which lookup tables are made with.
+  tellSlots() {
+    this.svm.setSlotHashes(this.blocks.slice(-64).reverse().map((b) => ({ slot: BigInt(b.slot), hash: b.hash })));
   }
 
   forget(block) {
@@ -330,6 +337,8 @@ class Chain {
       back(block.before);
       this.forget(block);
     }
+    this.decimals.clear();
+    this.tellSlots();
     return this.head.slot;
   }
 }

@@ -101,12 +101,18 @@ function addresses({ idl, found, given, args }) {
   return keys;
 }
 
+// encoded is a value in the coder's layout. (The coder's own encode has room for 1,000 bytes, and the metadata of tokens here is longer.)
+function encoded(layout, v) {
+  const buffer = Buffer.alloc(10_000);
+  return buffer.subarray(0, layout.encode(v, buffer));
+}
+
 // instruction gives an instruction's data, and its accounts in their order: each one's name, address, and whether it signs and is written.
 function instruction({ program, name, args, accounts }) {
   const { idl, coder } = described(program);
   const found = idl.instructions.find((i) => i.name === name);
   if (!found) throw new Error(`${program} has no instruction ${name}`);
-  const data = coder.instruction.encode(name, fields(found.args, args || {}, idl));
+  const data = Buffer.concat([Buffer.from(found.discriminator), encoded(coder.instruction.ixLayouts.get(name).layout, fields(found.args, args, idl))]);
   const keys = addresses({ idl, found, given: accounts || {}, args: args || {} });
   return {
     program: idl.address, data: data.toString('base64'),
@@ -122,7 +128,7 @@ function event({ program, name, fields: given }) {
   const { idl, coder } = described(program);
   const found = idl.events.find((e) => e.name === name);
   if (!found) throw new Error(`${program} has no event ${name}`);
-  const body = coder.types.encode(name, struct(name, given, idl));
+  const body = encoded(coder.types.typeLayouts.get(name), struct(name, given, idl));
   return { program: idl.address, data: Buffer.concat([Buffer.from(found.discriminator), body]).toString('base64') };
 }
 

@@ -1,0 +1,54 @@
+package solana
+
+import (
+	"errors"
+	"fmt"
+)
+
+var errEnded = errors.New("local Solana: the node has ended")
+
+// Manifest is the Chain resource of the local chain, and the LaunchVenue of its own curves on DBC, as YAML. pump.fun is declared by the samples.
+func (w *World) Manifest(genesisHash string) []byte {
+	return fmt.Appendf(nil, `apiVersion: boardwalk.dev/v1alpha1
+kind: Chain
+metadata: {name: solana}
+spec:
+  id: solana
+  label: Solana
+  family: Solana
+  genesisHash: %q
+  minTradeUSD: "2.0"
+  blockTime: 400ms
+  nativeAsset: {symbol: SOL, wrapped: %q}
+  quoteAssets:
+  - {symbol: USDC, address: %q, peg: {usd: "1", maxDeviationPct: "5"}}
+  - {symbol: USDT, address: %q, peg: {usd: "1", maxDeviationPct: "5"}}
+  - {symbol: WSOL, address: %q}
+  majors:
+  - {asset: SOL, address: %q}
+  exchanges:
+  - {name: pumpswap, protocol: PumpSwap, factory: %q}
+  - {name: meteora-damm-v2, protocol: MeteoraDAMMv2, factory: %q}
+  rpc: {endpoints: [{url: %q}]}
+  start: {block: 0}
+  reorgBlocks: 64
+  finalityDepth: 32
+---
+apiVersion: boardwalk.dev/v1alpha1
+kind: LaunchVenue
+metadata: {name: boardwalk-dbc}
+spec:
+  id: boardwalk-dbc
+  label: Boardwalk DBC
+  order: 10
+  ownership: Own
+  protocol: MeteoraDBC
+  marketModel: BondingCurve
+  default: true
+  chains:
+  - chain: solana
+    wantedState: Open
+    programAccounts: [%q]
+    tradesInApp: true
+`, genesisHash, WSOL, USDC, USDT, WSOL, WSOL, PumpSwap, DAMM, w.Chain.URL(), DBCConfig)
+}
