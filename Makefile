@@ -19,7 +19,7 @@ build: ## Build bin/boardwalk
 	go build -ldflags '$(LDFLAGS)' -o bin/boardwalk .
 
 .PHONY: run
-run: build ## Start two local chains with real contracts and traffic, and Boardwalk on them
+run: build ## Start two local EVM chains and a local Solana with traffic, and Boardwalk on them
 	go build -o bin/simnet ./hack/simnet/cmd/simnet
 	DATA='$(DATA)' hack/run.sh
 

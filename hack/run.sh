@@ -18,7 +18,7 @@ sha256sum <"$data/intake.token" >"$data/intake.hashes"
 bin/simnet --blocks 900 --keep-states 8 --keep-blocks 1200 --dir "$data/manifests" --intake-token-file "$data/intake.token" >"$data/simnet.log" 2>&1 9>&- &
 simnet=$!
 trap 'kill "$simnet" 2>/dev/null || true; wait "$simnet" 2>/dev/null || true' EXIT
-echo "starting two local chains (log: $data/simnet.log)"
+echo "starting two local EVM chains and a local Solana (log: $data/simnet.log)"
 shown=0
 until grep -q '^simnet ready' "$data/simnet.log"; do
   if ! kill -0 "$simnet" 2>/dev/null; then cat "$data/simnet.log" >&2; exit 1; fi
@@ -26,7 +26,7 @@ until grep -q '^simnet ready' "$data/simnet.log"; do
   if [ "$lines" -gt "$shown" ]; then tail -n +$((shown + 1)) "$data/simnet.log" | head -n $((lines - shown)); shown=$lines; fi
   sleep 0.3
 done
-echo "starting Boardwalk; the launch venues here are local ones, those of Solana and of chains that do not run stay closed"
+echo "starting Boardwalk; the launch venues here are local ones, those of chains that do not run stay closed"
 bin/boardwalk up -f config/samples -f "$data/manifests" --db "sqlite:$data/run.db" --intake-tokens "$data/intake.hashes" 9>&- &
 up=$!
 trap 'kill "$up" "$simnet" 2>/dev/null || true; wait "$up" 2>/dev/null || true; wait "$simnet" 2>/dev/null || true' EXIT
