@@ -135,8 +135,15 @@ var describedEvents = map[string]struct {
 	want  func(e *idltest.Event) []market.Event
 }{
 	"pump CreateEvent": {by: "create_v2", want: func(e *idltest.Event) []market.Event {
+		// quote · sold / (base − sold), where more is there than is sold
+		var target market.Amount
+		base, quote, sold := bigOf(e.Amount("virtual_token_reserves")), bigOf(e.Amount("virtual_quote_reserves")), bigOf(e.Amount("real_token_reserves"))
+		if left := new(big.Int).Sub(base, sold); left.Sign() > 0 {
+			target.SetFromBig(quote.Div(quote.Mul(quote, sold), left))
+		}
 		return []market.Event{market.Launched{
-			Venue: "pump-fun", Token: e.Key("mint"), Creator: e.Key("creator"), Name: e.Text("name"), Symbol: e.Text("symbol"), Metadata: e.Text("uri"),
+			TargetQuote: target,
+			Venue:       "pump-fun", Token: e.Key("mint"), Creator: e.Key("creator"), Name: e.Text("name"), Symbol: e.Text("symbol"), Metadata: e.Text("uri"),
 			Curve: e.Key("bonding_curve"), Rules: pumpRules, Quote: e.Key("quote_mint"), SaleBase: e.Amount("real_token_reserves"), Tells: market.TellsVirtual,
 			Reserves: market.CurveReserves{VirtualBase: e.Amount("virtual_token_reserves"), VirtualQuote: e.Amount("virtual_quote_reserves")},
 		}}
@@ -216,6 +223,8 @@ var describedEvents = map[string]struct {
 		return []market.Event{market.Reserves{Pool: e.Key("pool"), Reserve0: e.Amount("reserve_a_amount"), Reserve1: e.Amount("reserve_b_amount")}}
 	}},
 }
+
+func bigOf(a market.Amount) *big.Int { return a.ToBig() }
 
 func plusAll(list ...market.Amount) (out market.Amount) {
 	for i := range list {

@@ -103,6 +103,26 @@ func TestRecordedBalances(t *testing.T) {
 	}
 }
 
+// TestPumpFunTarget: curves of pump.fun for SOL want to raise 85.005 SOL (facts of 2024 to 2026).
+func TestPumpFunTarget(t *testing.T) {
+	t.Parallel()
+	d, found := newDecoder(t, declared()), 0
+	for _, tx := range solanatest.Recorded(t) {
+		for _, told := range decodeOne(t, d, tx.Raw).Txs {
+			for _, l := range told.Logs {
+				if e, ok := l.Event.(market.Launched); ok && e.Venue == "pump-fun" && e.Quote == market.Native && e.Tells != 0 { // the first ones told no reserves
+					if found++; e.TargetQuote.Dec() != "85005359056" {
+						t.Errorf("%s wants to raise %s", e.Token, e.TargetQuote.Dec())
+					}
+				}
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no launch for SOL is recorded")
+	}
+}
+
 func signed(a market.SignedAmount) string {
 	if a.Neg {
 		return "-" + a.Abs.Dec()
