@@ -111,6 +111,7 @@ type Indexer struct {
 	pruned int64
 	// announced is when a node last told of a block by itself.
 	announced time.Time
+	beat      beat
 	// short counts reads of the head in a row that were below the cursor.
 	short int
 	// unsure are blocks within the undo horizon that rest on one endpoint's word, oldest first.
@@ -468,32 +469,14 @@ func (ix *Indexer) turn(ctx context.Context) (caughtUp bool, err error) {
 	return caughtUp, nil
 }
 
-// awaitHead waits for the next block: until a node announces it, or for a block's time, at most a second. While
-// announcements come, the clock is only there to notice when they stop.
-func (ix *Indexer) awaitHead(ctx context.Context, heads <-chan struct{}) bool {
-	block := time.Duration(ix.cfg.BlockTime)
-	pause := max(min(block, time.Second), shortestWait)
-	if ix.o.Now().Sub(ix.announced) < 4*block+longestWait {
-		pause = min(2*block+time.Second, longestWait)
-	}
-	t := time.NewTimer(pause)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-heads:
-		ix.announced = ix.o.Now()
-	case <-t.C:
-	}
-	return true
-}
-
 func (ix *Indexer) readHead(ctx context.Context) error {
+	began := ix.o.Now()
 	head, err := ix.nodes.Head(ctx)
 	if err != nil {
 		return err
 	}
 	ix.head = head
+	ix.beat.see(began, head.Number)
 	ix.holders.See(head.Reached, head.Final)
 	ix.pasts.See(min(head.Final, head.Reached-min(head.Reached, ix.cfg.ReorgBlocks)))
 	return ix.hear(ctx, ix.lease, head)

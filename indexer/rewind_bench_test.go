@@ -22,7 +22,7 @@ func BenchmarkRewind(b *testing.B) {
 	for _, kind := range storetest.Both {
 		b.Run(kind, func(b *testing.B) {
 			r := newRewinder(b, kind, rewoundLaunches, cachedLaunches)
-			for _, trades := range []int{10, 50} {
+			for _, trades := range []int{10, 50, 450} {
 				b.Run(fmt.Sprint("kept, trades=", trades), func(b *testing.B) {
 					r.trades = trades
 					r.measure(b, func() error { return r.goBackTo(b.Context(), r.fork) })

@@ -61,6 +61,7 @@ func (l *localSolana) config(t *testing.T) *chainconfig.Chain {
 	}
 	c.Venues = []chainconfig.Venue{
 		{ID: "dbc", Protocol: chainconfig.MeteoraDBC, Contracts: []market.Address{addressOfKey(simnet.DBCConfig)}},
+		{ID: "launchlab", Protocol: chainconfig.RaydiumLaunchLab, Contracts: []market.Address{addressOfKey(simnet.LaunchLabPlatform)}},
 		{ID: "pump-fun", Protocol: chainconfig.PumpFun, Contracts: []market.Address{addressOfKey(simnet.PumpFun)}},
 	}
 	c.Endpoints = []chainconfig.Endpoint{{URL: l.Chain.URL(), Weight: 1}}
@@ -200,16 +201,14 @@ func TestSolanaRuntime(t *testing.T) {
 // wantLaunches holds launches against those of the world: whose they are, how far they are, and where they trade now.
 func (l *localSolana) wantLaunches(t *testing.T, st *store.Store) {
 	t.Helper()
+	venues := map[svm.Key]string{simnet.DBC: "dbc", simnet.LaunchLab: "launchlab", simnet.PumpFun: "pump-fun"}
 	moved := map[string]int{}
 	for _, want := range l.Curves() {
 		got, err := st.Launches.At(t.Context(), []market.Address{addressOfKey(want.Token)})
 		if err != nil || len(got) != 1 {
 			t.Fatalf("%s: launches %v, error %v", want.Token, got, err)
 		}
-		venue, state, pool := "dbc", market.LaunchOnCurve, market.Address{}
-		if want.Program == simnet.PumpFun {
-			venue = "pump-fun"
-		}
+		venue, state, pool := venues[want.Program], market.LaunchOnCurve, market.Address{}
 		if want.Complete {
 			state = market.LaunchCompleted
 		}
@@ -221,7 +220,7 @@ func (l *localSolana) wantLaunches(t *testing.T, st *store.Store) {
 			t.Errorf("%+v, want a launch of %s that is %s, in pool %s", k, venue, state, pool)
 		}
 	}
-	if moved["dbc"] == 0 || moved["pump-fun"] == 0 {
+	if len(moved) < len(venues) {
 		t.Errorf("moved to pools: %v", moved)
 	}
 }

@@ -12,13 +12,14 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/bench/operator"
 	"github.com/boardwalkhq/boardwalk/hack/bench/overload"
 	"github.com/boardwalkhq/boardwalk/hack/bench/search"
+	"github.com/boardwalkhq/boardwalk/hack/bench/solana"
 	"github.com/boardwalkhq/boardwalk/hack/bench/tokens"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 )
 
 func main() {
 	os.Exit(lab.Main("go run ./hack/bench",
-		tokens.Command(), search.Command(), overload.Command(), board.Command(), members.Command(), operator.Command(), mainnet.Command(),
+		tokens.Command(), search.Command(), overload.Command(), board.Command(), members.Command(), operator.Command(), mainnet.Command(), solana.Command(),
 		lab.Serve(map[string]func() *catalog.Catalog{board.Name: board.Catalog}), operator.Operate(),
 	))
 }

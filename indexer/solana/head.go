@@ -243,5 +243,5 @@ func (s *Source) finality(ctx context.Context) error {
 	return nil
 }
 
-// Heads announces nothing: the head is asked for at the pace of the chain's blocks.
+// Heads announces nothing: the head is looked for when the next block should be there.
 func (s *Source) Heads(context.Context) <-chan struct{} { return nil }

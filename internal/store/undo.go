@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -84,7 +85,8 @@ func readImage[R any](u *undoRow) (row R, err error) {
 
 func tableOf[R any]() string { return model.FormOf[R]().Table }
 
-// restorer undoes one block's changes of one table, and adds the rows that it restores or removes to touched.
+// restorer undoes the changes that some blocks made to one table, and adds the rows that it restores or removes to touched. The former images are in the order of
+// their making: of those of one row the first counts.
 type restorer func(ctx context.Context, tx *database.Transaction, undo []undoRow, as model.Stamped, touched *market.Touched) error
 
 // restorers put former images back, by table. Nothing caches the rows of those that name none.
@@ -144,11 +146,20 @@ func restoreSome[R any](stamp func(*R, model.Stamped), touch func(context.Contex
 	return func(ctx context.Context, tx *database.Transaction, undo []undoRow, as model.Stamped, touched *market.Touched) error {
 		rows := make([]R, len(undo))
 		var back, gone []R
+		form, seen := model.FormOf[R](), make(map[string]bool, len(undo))
+		var key []byte
 		for i := range undo {
 			var err error
 			if rows[i], err = readImage[R](&undo[i]); err != nil {
 				return err
 			}
+			if key, err = form.Append(key[:0], reflect.ValueOf(&rows[i]).Elem(), false); err != nil {
+				return fmt.Errorf("database: the key of a former row of %w", err)
+			}
+			if seen[string(key)] {
+				continue
+			}
+			seen[string(key)] = true
 			if stamp != nil {
 				stamp(&rows[i], as)
 			}
@@ -195,8 +206,8 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) (touched market
 			int64(to)).Scan(ctx, &blocks); err != nil {
 			return fmt.Errorf("database: list the blocks to undo: %w", err)
 		}
-		for _, number := range blocks {
-			if err := undoBlock(ctx, tx, l.Chain, number, model.StampOf(next.commitNo, target), &touched); err != nil {
+		for some := range slices.Chunk(blocks, blocksAtOnce) {
+			if err := undoBlocks(ctx, tx, l.Chain, some, model.StampOf(next.commitNo, target), &touched); err != nil {
 				return err
 			}
 		}
@@ -220,25 +231,30 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) (touched market
 	return touched, nil
 }
 
-func undoBlock(ctx context.Context, tx *database.Transaction, chain string, number int64, as model.Stamped, touched *market.Touched) error {
+// blocksAtOnce is how many blocks are undone together. A row that many of them changed is written once, and memory holds the former images of so many.
+const blocksAtOnce = 16
+
+// undoBlocks undoes blocks that follow each other, given from the newest to the oldest.
+func undoBlocks(ctx context.Context, tx *database.Transaction, chain string, blocks []int64, as model.Stamped, touched *market.Touched) error {
 	var rows []undoRow
-	err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ?", chain, number).Order("seq DESC").Scan(ctx)
+	first, last := blocks[len(blocks)-1], blocks[0]
+	err := tx.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, first, last).Order("block", "seq").Scan(ctx)
 	if err != nil {
-		return fmt.Errorf("database: read what block %d changed: %w", number, err)
+		return fmt.Errorf("database: read what blocks %d to %d changed: %w", first, last, err)
 	}
-	for len(rows) > 0 {
-		n := 1
-		for n < len(rows) && rows[n].Tbl == rows[0].Tbl {
-			n++
-		}
-		f, ok := restorers[cmp.Or(model.OldImages[rows[0].Tbl].Table, rows[0].Tbl)]
+	byTable := map[string][]undoRow{}
+	for _, r := range rows {
+		table := cmp.Or(model.OldImages[r.Tbl].Table, r.Tbl)
+		byTable[table] = append(byTable[table], r)
+	}
+	for _, table := range slices.Sorted(maps.Keys(byTable)) {
+		restore, ok := restorers[table]
 		if !ok {
-			return fmt.Errorf("database: block %d changed rows of %q, which this binary can't undo", number, rows[0].Tbl)
+			return fmt.Errorf("database: blocks %d to %d changed rows of %q, which this binary can't undo", first, last, table)
 		}
-		if err := f(ctx, tx, rows[:n], as, touched); err != nil {
+		if err := restore(ctx, tx, byTable[table], as, touched); err != nil {
 			return err
 		}
-		rows = rows[n:]
 	}
 	return nil
 }

@@ -127,18 +127,27 @@ func (a *act) nest(inner *act, seeds ...[]byte) {
 
 // event has the program tell an event by a call of itself.
 func (a *act) event(ctx context.Context, name string, fields svm.Fields) {
-	if a.err != nil {
-		return
-	}
-	body, err := a.t.w.Chain.DescribedEvent(ctx, a.name, name, fields)
-	if err != nil {
-		a.err = err
+	body := a.encode(ctx, name, fields)
+	if body == nil {
 		return
 	}
 	authority, seeds := derived(a.program, []byte("__event_authority"))
 	a.call(svm.Instruction{
 		Program: a.program, Accounts: []svm.Account{signing(authority)}, Data: join([]byte{0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d}, body),
 	}, seeds...)
+}
+
+// encode gives an event's bytes; none once something failed.
+func (a *act) encode(ctx context.Context, name string, fields svm.Fields) []byte {
+	if a.err != nil {
+		return nil
+	}
+	body, err := a.t.w.Chain.DescribedEvent(ctx, a.name, name, fields)
+	if err != nil {
+		a.err = err
+		return nil
+	}
+	return body
 }
 
 // pay moves lamports out of an account that the program owns.

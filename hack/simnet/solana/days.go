@@ -69,7 +69,7 @@ func (d *Days) plan(program svm.Key, goal float64, start time.Time, life time.Du
 
 // PlanHistory plans launches of the last day before an end, of every fate, and that ordinary ones begin a few minutes before it.
 func (d *Days) PlanHistory(start, end time.Time) {
-	for _, program := range []svm.Key{PumpFun, DBC} {
+	for _, program := range Programs {
 		add := func(from, to time.Duration, goal float64, life time.Duration, churn float64) {
 			at := end.Add(-from - time.Duration(d.rng.Int64N(int64(to-from))))
 			if at.Before(start) {
@@ -94,8 +94,8 @@ func (d *Days) Step(ctx context.Context, at time.Time) error {
 		d.next = at
 	}
 	for !d.next.After(at) {
-		program := []svm.Key{PumpFun, DBC}[d.count%2]
-		r := d.plan(program, fates[(d.count/2+2*(d.count%2))%len(fates)], d.next, usualLife+time.Duration(d.rng.IntN(120))*time.Second)
+		program := Programs[d.count%len(Programs)]
+		r := d.plan(program, fates[(d.count/len(Programs)+2*(d.count%len(Programs)))%len(fates)], d.next, usualLife+time.Duration(d.rng.IntN(120))*time.Second)
 		r.end = r.start.Add(r.life + afterwards)
 		d.runs = append(d.runs, r)
 		d.count++
@@ -181,7 +181,7 @@ func (d *Days) trade(ctx context.Context, r *run, at time.Time) error {
 		return d.w.Buy(ctx, c, who, 50_000_000+uint64(d.rng.IntN(lamports)))
 	}
 	target := uint64(dbcThreshold)
-	if r.program == PumpFun {
+	if r.program != DBC {
 		target = pumpTarget
 	}
 	wanted := uint64(r.goal * min(1, float64(at.Sub(r.start))/float64(r.life)) * float64(target))
@@ -191,7 +191,7 @@ func (d *Days) trade(ctx context.Context, r *run, at time.Time) error {
 	return d.w.Buy(ctx, c, who, 20_000_000+uint64(d.rng.Float64()*1.6*float64(target)/usualTrades)+min(wanted-c.SOL, target/10)/4)
 }
 
-// pumpTarget is about what a curve of pump.fun raises until it is full.
+// pumpTarget is about what a curve of pump.fun or of LaunchLab raises until it is full.
 const pumpTarget = 85 * lamports
 
 // slotTime is how long a slot takes.

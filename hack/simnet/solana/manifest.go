@@ -7,7 +7,7 @@ import (
 
 var errEnded = errors.New("local Solana: the node has ended")
 
-// Manifest is the Chain resource of the local chain, and the LaunchVenue of its own curves on DBC, as YAML. pump.fun is declared by the samples.
+// Manifest is the Chain resource of the local chain, and the LaunchVenues of its own curves on DBC and LaunchLab, as YAML. pump.fun is declared by the samples.
 func (w *World) Manifest(genesisHash string) []byte {
 	return fmt.Appendf(nil, `apiVersion: boardwalk.dev/v1alpha1
 kind: Chain
@@ -29,6 +29,8 @@ spec:
   exchanges:
   - {name: pumpswap, protocol: PumpSwap, factory: %q}
   - {name: meteora-damm-v2, protocol: MeteoraDAMMv2, factory: %q}
+  - {name: raydium-cpmm, protocol: RaydiumCPMM, factory: %q}
+  - {name: raydium-amm-v4, protocol: RaydiumAMMv4, factory: %q}
   rpc: {endpoints: [{url: %q}]}
   start: {block: 0}
   reorgBlocks: 64
@@ -50,5 +52,21 @@ spec:
     wantedState: Open
     programAccounts: [%q]
     tradesInApp: true
-`, genesisHash, WSOL, USDC, USDT, WSOL, WSOL, PumpSwap, DAMM, w.Chain.URL(), DBCConfig)
+---
+apiVersion: boardwalk.dev/v1alpha1
+kind: LaunchVenue
+metadata: {name: boardwalk-launchlab}
+spec:
+  id: boardwalk-launchlab
+  label: Boardwalk LaunchLab
+  order: 20
+  ownership: Own
+  protocol: RaydiumLaunchLab
+  marketModel: BondingCurve
+  chains:
+  - chain: solana
+    wantedState: Open
+    programAccounts: [%q]
+    tradesInApp: true
+`, genesisHash, WSOL, USDC, USDT, WSOL, WSOL, PumpSwap, DAMM, CPMM, AMMv4, w.Chain.URL(), DBCConfig, LaunchLabPlatform)
 }

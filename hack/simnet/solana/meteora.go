@@ -53,7 +53,7 @@ func (w *World) launchDBC(ctx context.Context, t *tx, creator svm.Signer, l Laun
 	c.Account, curveSeeds = poolAddress(DBC, DBCConfig, mint.Key, WSOL)
 	baseVault, _ := vault(DBC, c.Account, mint.Key)
 	quoteVault, _ := vault(DBC, c.Account, WSOL)
-	metadata, metadataSeeds := derived(metadataProgram, []byte("metadata"), metadataProgram[:], mint.Key[:])
+	metadata, _ := derived(metadataProgram, []byte("metadata"), metadataProgram[:], mint.Key[:])
 	a := t.act(ctx, "dbc", "initialize_virtual_pool_with_spl_token", svm.Fields{"params": svm.Fields{"name": l.Name, "symbol": l.Symbol, "uri": l.URI}}, map[string]svm.Key{
 		"config": DBCConfig, "pool_authority": dbcAuthority, "creator": creator.Key, "base_mint": mint.Key, "quote_mint": WSOL, "pool": c.Account, "base_vault": baseVault,
 		"quote_vault": quoteVault, "mint_metadata": metadata, "payer": creator.Key, "token_quote_program": tokenProgram,
@@ -64,12 +64,7 @@ func (w *World) launchDBC(ctx context.Context, t *tx, creator svm.Signer, l Laun
 	a.openVault(creator.Key, c.Account, c.coin, dbcAuthority)
 	a.openVault(creator.Key, c.Account, wsol, dbcAuthority)
 	a.call(mintTo(tokenProgram, mint.Key, baseVault, dbcAuthority, curveSupply), dbcAuthoritySeeds...)
-	// Metaplex' account; nobody may change it. https://developers.metaplex.com/token-metadata has its layout.
-	body := metadataOf(mint.Key, dbcAuthority, l)
-	describe := t.rawAct(metadataProgram, []byte{33}, written(metadata), reading(mint.Key), paying(creator.Key), reading(systemProgram))
-	describe.call(createAccount(creator.Key, metadata, len(body), metadataProgram), metadataSeeds...)
-	describe.script.Write(describe.place(written(metadata)), 0, body)
-	a.nest(describe)
+	a.nest(t.describeToken(mint.Key, dbcAuthority, creator.Key, l))
 	a.call(giveUpMinting(tokenProgram, mint.Key, dbcAuthority), dbcAuthoritySeeds...)
 	a.event(ctx, "EvtInitializePool", svm.Fields{"pool": c.Account, "config": DBCConfig, "creator": creator.Key, "base_mint": mint.Key})
 	t.do(a)
@@ -82,6 +77,16 @@ const (
 	dbcPoolLen   = 424
 	dbcConfigLen = 1048
 )
+
+// describeToken has Metaplex' program make the account with a token's name, which nobody may change. https://developers.metaplex.com/token-metadata has its layout.
+func (t *tx) describeToken(mint, authority, payer svm.Key, l Launch) *act {
+	metadata, seeds := derived(metadataProgram, []byte("metadata"), metadataProgram[:], mint[:])
+	body := metadataOf(mint, authority, l)
+	a := t.rawAct(metadataProgram, []byte{33}, written(metadata), reading(mint), paying(payer), reading(systemProgram))
+	a.call(createAccount(payer, metadata, len(body), metadataProgram), seeds...)
+	a.script.Write(a.place(written(metadata)), 0, body)
+	return a
+}
 
 // metadataOf is Metaplex' account of a token: names are as long as they may be, filled with zeros.
 func metadataOf(mint, authority svm.Key, l Launch) []byte {

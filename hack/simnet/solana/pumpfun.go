@@ -12,7 +12,7 @@ import (
 // Curve is a token on its curve, or that was.
 type Curve struct {
 	Token   svm.Key
-	Program svm.Key // pump.fun or DBC
+	Program svm.Key // one of Programs
 	Creator svm.Signer
 	// Account is the curve's own.
 	Account svm.Key

@@ -9,7 +9,7 @@ import (
 
 // Pool is a pool of two tokens.
 type Pool struct {
-	Program svm.Key // PumpSwap or DAMM v2
+	Program svm.Key // PumpSwap, DAMM v2, CPMM or AMM v4
 	Account svm.Key
 	// Base and Quote are what it has.
 	Base, Quote uint64

@@ -21,13 +21,16 @@ func (w *World) withWSOL(t *tx, who svm.Signer, in uint64, do func()) {
 	}
 }
 
-// Launch has somebody launch a token with a program (PumpFun or DBC), and buy it first for as many lamports.
+// Launch has somebody launch a token with a program (one of Programs), and buy it first for as many lamports.
 func (w *World) Launch(ctx context.Context, program svm.Key, creator svm.Signer, l Launch, paid uint64) (*Curve, error) {
 	t := w.begin(creator)
 	var c *Curve
-	if program == PumpFun {
+	switch program {
+	case PumpFun:
 		c = w.launchPumpFun(ctx, t, creator, l)
-	} else {
+	case LaunchLab:
+		c = w.launchLab(ctx, t, creator, l)
+	default:
 		c = w.launchDBC(ctx, t, creator, l)
 	}
 	if paid > 0 {
@@ -37,11 +40,14 @@ func (w *World) Launch(ctx context.Context, program svm.Key, creator svm.Signer,
 }
 
 func (w *World) buyOnCurve(ctx context.Context, t *tx, c *Curve, who svm.Signer, paid uint64) {
-	if c.Program == PumpFun {
+	switch c.Program {
+	case PumpFun:
 		w.buyPumpFun(ctx, t, c, who, paid)
-		return
+	case LaunchLab:
+		w.withWSOL(t, who, paid, func() { w.swapLab(ctx, t, c, who, true, paid) })
+	default:
+		w.withWSOL(t, who, paid, func() { w.swapDBC(ctx, t, c, who, true, paid) })
 	}
-	w.withWSOL(t, who, paid, func() { w.swapDBC(ctx, t, c, who, true, paid) })
 }
 
 // Buy has somebody buy a launched token for lamports, where it trades now. A curve that is full sells nothing, until Migrate.
@@ -54,6 +60,8 @@ func (w *World) Buy(ctx context.Context, c *Curve, who svm.Signer, paid uint64) 
 		w.buyOnCurve(ctx, t, c, who, paid)
 	case p.Program == PumpSwap:
 		w.withWSOL(t, who, paid, func() { w.buyPumpSwap(ctx, t, p, who, paid) })
+	case p.Program == CPMM:
+		w.withWSOL(t, who, paid, func() { w.swapCPMM(ctx, t, p, who, true, paid) })
 	default:
 		w.withWSOL(t, who, paid, func() { w.swapDAMM(ctx, t, p, who, true, paid) })
 	}
@@ -70,10 +78,14 @@ func (w *World) Sell(ctx context.Context, c *Curve, who svm.Signer, part float64
 	switch p := c.Pool; {
 	case p == nil && c.Program == PumpFun:
 		w.sellPumpFun(ctx, t, c, who, given)
+	case p == nil && c.Program == LaunchLab:
+		w.withWSOL(t, who, 0, func() { w.swapLab(ctx, t, c, who, false, given) })
 	case p == nil:
 		w.withWSOL(t, who, 0, func() { w.swapDBC(ctx, t, c, who, false, given) })
 	case p.Program == PumpSwap:
 		w.withWSOL(t, who, 0, func() { w.sellPumpSwap(ctx, t, p, who, given) })
+	case p.Program == CPMM:
+		w.withWSOL(t, who, 0, func() { w.swapCPMM(ctx, t, p, who, false, given) })
 	default:
 		w.withWSOL(t, who, 0, func() { w.swapDAMM(ctx, t, p, who, false, given) })
 	}
@@ -84,20 +96,29 @@ func (w *World) Sell(ctx context.Context, c *Curve, who svm.Signer, part float64
 func (w *World) Migrate(ctx context.Context, c *Curve) error {
 	who := w.People[0]
 	t := w.begin(who)
-	if c.Program == PumpFun {
+	switch c.Program {
+	case PumpFun:
 		w.migratePumpFun(ctx, t, c, who)
-	} else {
+	case LaunchLab:
+		w.migrateLab(ctx, t, c, who)
+	default:
 		w.migrateDBC(ctx, t, c, who)
 	}
 	return t.send()
 }
 
-// TradeSOL has somebody trade SOL for USDC.
+// TradeSOL has somebody trade SOL for USDC, in a pool of PumpSwap or of the AMM v4.
 func (w *World) TradeSOL(ctx context.Context, who svm.Signer, sells bool, amount uint64) error {
-	p := w.pools[0]
+	p := w.pools[w.rng.IntN(2)]
 	t := w.begin(who)
 	if sells {
-		w.withWSOL(t, who, amount, func() { w.gains(USDC, who.Key, w.sellPumpSwap(ctx, t, p, who, amount)) })
+		w.withWSOL(t, who, amount, func() {
+			if p.Program == AMMv4 {
+				w.gains(USDC, who.Key, w.swapAMM(ctx, t, p, who, true, amount))
+			} else {
+				w.gains(USDC, who.Key, w.sellPumpSwap(ctx, t, p, who, amount))
+			}
+		})
 		return t.send()
 	}
 	amount = min(amount, w.has(USDC, who.Key))
@@ -105,7 +126,13 @@ func (w *World) TradeSOL(ctx context.Context, who svm.Signer, sells bool, amount
 		return nil
 	}
 	w.loses(USDC, who.Key, amount)
-	w.withWSOL(t, who, 0, func() { w.buyPumpSwap(ctx, t, p, who, amount) })
+	w.withWSOL(t, who, 0, func() {
+		if p.Program == AMMv4 {
+			w.swapAMM(ctx, t, p, who, false, amount)
+		} else {
+			w.buyPumpSwap(ctx, t, p, who, amount)
+		}
+	})
 	return t.send()
 }
 
@@ -146,10 +173,7 @@ func (w *World) Fail(ctx context.Context, c *Curve, who svm.Signer) error {
 func (w *World) Act(ctx context.Context, names *lore.Lore) error {
 	who := w.People[w.rng.IntN(len(w.People))]
 	if len(w.curves) == 0 || w.rng.IntN(25) == 0 {
-		program := PumpFun
-		if w.rng.IntN(2) == 0 {
-			program = DBC
-		}
+		program := Programs[w.rng.IntN(len(Programs))]
 		n := names.Next(false)
 		_, err := w.Launch(ctx, program, who, Launch{Name: n.Name, Symbol: n.Symbol, URI: n.Metadata}, uint64(w.rng.IntN(3))*lamports)
 		return err

@@ -1,7 +1,7 @@
-// Package solana has a local Solana on which people launch tokens and trade them: on curves of pump.fun and of Meteora's DBC, and in the pools of PumpSwap and DAMM v2
-// that these move to. Solana's own runtime executes each transaction, and its own token programs move the tokens. The protocols' programs can't be had: a stand-in is
+// Package solana has a local Solana on which people launch tokens and trade them: on curves of pump.fun, of Meteora's DBC and of Raydium's LaunchLab, and in the
+// pools of PumpSwap, DAMM v2 and CPMM that these move to; and SOL for USDC in pools of PumpSwap and of Raydium's AMM v4. Solana's own runtime executes each transaction, and its own token programs move the tokens. The protocols' programs can't be had: a stand-in is
 // at the address of each (standin), which is told what to do; this package does the protocols' arithmetic. Instructions and events are encoded by the protocols' own
-// descriptions, through Anchor's coder.
+// descriptions, and by other people's of Raydium's, through Anchor's coder.
 package solana
 
 import (
@@ -24,6 +24,9 @@ var (
 	DBC      = svm.MustKey("dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN")
 	DAMM     = svm.MustKey("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG")
 )
+
+// Programs are those of curves.
+var Programs = []svm.Key{PumpFun, DBC, LaunchLab}
 
 // DBCConfig is the configuration account of DBC that the world's curves have.
 var DBCConfig = svm.SignerOf("configuration of DBC").Key
@@ -110,11 +113,11 @@ const (
 	stableMintLen, stableDec = mintLen, 6
 )
 
-// Deploy puts the protocols' stand-ins, the coins, the people and a pool of SOL for USDC on a chain, in two blocks. The chain is the world's alone from then on.
+// Deploy puts the protocols' stand-ins, the coins, the people and two pools of SOL for USDC on a chain, in two blocks. The chain is the world's alone from then on.
 func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 	w := &World{Chain: chain, keepPast: o.KeepPast, rng: rand.New(rand.NewPCG(o.Seed, 0)), state: state{held: map[holding]uint64{}}}
 	elf := standin.Program()
-	for _, program := range []svm.Key{PumpFun, PumpSwap, DBC, DAMM, metadataProgram} {
+	for _, program := range []svm.Key{PumpFun, PumpSwap, DBC, DAMM, LaunchLab, CPMM, AMMv4, metadataProgram} {
 		if err := chain.AddProgram(ctx, program, elf); err != nil {
 			return nil, err
 		}
@@ -148,6 +151,9 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 	if err := chain.SetAccount(ctx, w.table.Key, rent(len(data)), owner, data); err != nil {
 		return nil, err
 	}
+	if err := chain.SetAccount(ctx, LaunchLabPlatform, rent(0), LaunchLab, nil); err != nil {
+		return nil, err
+	}
 	config := append([]byte{0x1a, 0x6c, 0x0e, 0x7b, 0x74, 0xe6, 0x81, 0x2b}, make([]byte, dbcConfigLen-8)...)
 	if err := chain.SetAccount(ctx, DBCConfig, rent(len(config)), DBC, config); err != nil {
 		return nil, err
@@ -171,8 +177,8 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 		}
 	}
 	t := w.begin(bank)
-	t.add(usdc.openAccount(bank.Key, bank.Key), mintTo(tokenProgram, USDC, usdc.account(bank.Key), bank.Key, poolUSDC*microUSD))
-	t.add(wsol.openAccount(bank.Key, bank.Key), pay(bank.Key, wsol.account(bank.Key), poolSOL*lamports), syncNative(wsol.account(bank.Key)))
+	t.add(usdc.openAccount(bank.Key, bank.Key), mintTo(tokenProgram, USDC, usdc.account(bank.Key), bank.Key, 2*poolUSDC*microUSD))
+	t.add(wsol.openAccount(bank.Key, bank.Key), pay(bank.Key, wsol.account(bank.Key), 2*poolSOL*lamports), syncNative(wsol.account(bank.Key)))
 	if err := t.send(); err != nil {
 		return nil, err
 	}
@@ -181,6 +187,7 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 	}
 	t = w.begin(bank)
 	w.createPumpSwapPool(ctx, t, bank, wsol, usdc, poolSOL*lamports, poolUSDC*microUSD)
+	w.createAMM(ctx, t, bank, poolSOL*lamports, poolUSDC*microUSD)
 	if err := t.send(); err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 //go:embed npm/package.json npm/package-lock.json npm/.npmrc
 var bundled embed.FS
 
-//go:embed node/*.cjs
+//go:embed node/*.cjs node/raydium.json
 var scripts embed.FS
 
 // Packages is a folder in whose node_modules stand Solana's runtime, its client, and the descriptions that programs' makers publish. The first call installs

@@ -17,6 +17,10 @@ const programs = {
   pumpswap: () => file('@pump-fun/pump-swap-sdk', 'src/idl/pump_amm.json'),
   dbc: () => require('@meteora-ag/dynamic-bonding-curve-sdk').DynamicBondingCurveIdl,
   damm: () => require('@meteora-ag/cp-amm-sdk').CpAmmIdl,
+  // Raydium publishes none. These were written from recordings and other people's decoders, by others than who wrote the index.
+  launchlab: () => require('./raydium.json').launchlab,
+  cpmm: () => require('./raydium.json').cpmm,
+  ammv4: () => require('./raydium.json').ammv4,
 };
 const known = new Map();
 
@@ -48,7 +52,7 @@ function value(type, given, idl) {
 }
 
 function fields(list, given, idl) {
-  given = given || {};
+  given = given && typeof given === 'object' ? given : {};
   for (const name of Object.keys(given)) {
     if (!list.some((f) => f.name === name)) throw new Error(`there is no ${name}: there are ${list.map((f) => f.name).join(', ')}`);
   }
@@ -57,7 +61,12 @@ function fields(list, given, idl) {
 
 function struct(name, given, idl) {
   const { type } = idl.types.find((t) => t.name === name);
-  if (type.kind === 'enum') return given || { [type.variants[0].name]: {} };
+  if (type.kind === 'enum') { // a variant's name, or an object with its fields under that
+    const variant = given === undefined ? type.variants[0].name : typeof given === 'string' ? given : Object.keys(given)[0];
+    const found = type.variants.find((v) => v.name === variant);
+    if (!found) throw new Error(`${name} is none of ${type.variants.map((v) => v.name).join(', ')}`);
+    return { [variant]: fields(found.fields || [], given && given[variant], idl) };
+  }
   if (!type.fields) return {};
   if (type.fields.length && typeof type.fields[0] === 'string') return type.fields.map((t, i) => value(t, given && given[i], idl)); // a tuple
   return fields(type.fields, given, idl);

@@ -1,0 +1,404 @@
+// Package solana measures how an index of a chain of Solana's volume does: what it takes to follow the head, to start anew and to take a fork back where it knows
+// many launches.
+package solana
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
+	simnet "github.com/boardwalkhq/boardwalk/hack/simnet/solana"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
+)
+
+// The limits that a run is held to.
+const (
+	wantedCommit  = 300 * time.Millisecond // of 99 % of blocks, from served to committed
+	wantedCores   = 0.67                   // of the indexer at the head: a third of a core is left
+	wantedMemory  = 512 << 20              // bytes of the indexer at most
+	wantedRestart = 5 * time.Second        // until the first block after it is committed
+	wantedFork    = 500 * time.Millisecond // of forkDepth blocks with trades
+	wantedQuiet   = 50 * time.Millisecond  // of as many without
+	wantedPast    = 3.0                    // CPU of the indexer over the past, over that of reading and decoding alone
+)
+
+const (
+	slotTime  = 400 * time.Millisecond
+	forkDepth = 8
+	forks     = 5
+)
+
+type settings struct {
+	launches, trades int
+	during           time.Duration
+	binary           string
+	cpuProfile       string
+	statements       string
+}
+
+// Command is the command.
+func Command() lab.Command {
+	s := &settings{}
+	return lab.Command{
+		Name: "solana",
+		About: "The head of a made-up Solana with the mainnet's volume (2,500 transactions a block, of which 1,000 are votes and 500 failed), followed by the indexer into " +
+			"PostgreSQL where it knows many launches; then a restart, and forks of 8 blocks. See docs/benchmarks.md#solana.",
+		Flags: func(f *flag.FlagSet) {
+			f.IntVar(&s.launches, "launches", 2_000_000, "how many launches the index knows")
+			f.IntVar(&s.trades, "trades", 450, "how many trades a block has")
+			f.DurationVar(&s.during, "for", 2*time.Minute, "how long the head is followed")
+			f.StringVar(&s.binary, "boardwalk", "", "boardwalk's binary `FILE`; else it is built from this checkout")
+			f.StringVar(&s.cpuProfile, "cpuprofile", "", "`FILE` for a CPU profile of the indexer's first 30 s at the head")
+			f.StringVar(&s.statements, "statements", "", "`FILE` for the statements that the database spent most time on")
+		},
+		Run: func(ctx context.Context) error {
+			if s.during <= 0 || s.launches < 1 || s.trades < 1 || s.trades > 1000 {
+				return errors.New("--for and --launches must be positive, --trades from 1 to 1000")
+			}
+			return lab.Scratch(func(dir string) error { return s.measure(ctx, dir) })
+		},
+	}
+}
+
+// bench is a run: a stand-in of a node, a database, and the indexer between them.
+type bench struct {
+	*settings
+
+	dir      string
+	node     *node
+	made     *made
+	dsn      string
+	document string
+	postgres *lab.Postgres
+	conn     *pgx.Conn
+	indexer  *lab.Watched // nil while none runs
+	// operations is where the indexer answers for its profile.
+	operations string
+	url        string
+}
+
+func (s *settings) measure(ctx context.Context, dir string) (err error) {
+	b := &bench{settings: s, dir: dir}
+	if b.binary == "" {
+		if b.binary, err = lab.BuildBoardwalk(ctx, dir); err != nil {
+			return err
+		}
+	}
+	if b.postgres, err = lab.StartPostgres(ctx, dir, s.statements != ""); err != nil {
+		return err
+	}
+	defer b.postgres.Stop()
+	lab.Say("chain: starting the local Solana")
+	chain, err := svm.Start(ctx, svm.Options{Slot: 1000, Time: time.Now().Add(-time.Minute)})
+	if err != nil {
+		return err
+	}
+	defer chain.Kill()
+	begun, err := begin(ctx, chain)
+	if err != nil {
+		return err
+	}
+	b.made = newMade(begun, s.launches, s.trades)
+	b.node = &node{chain: chain, blocks: begun.blocks}
+	if err := chain.Call(ctx, &b.node.genesis, "getGenesisHash"); err != nil {
+		return err
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: b.node, ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(listener) }() // it ends with the run
+	defer server.Close()
+	b.url = "http://" + listener.Addr().String()
+	if b.dsn, _, err = b.postgres.Create(ctx); err != nil {
+		return err
+	}
+	if b.conn, err = pgx.Connect(ctx, b.dsn); err != nil {
+		return err
+	}
+	defer func() { _ = b.conn.Close(context.WithoutCancel(ctx)) }()
+	defer func() {
+		if b.indexer != nil {
+			b.indexer.Stop()
+		}
+	}()
+	if err := b.writeDocument(); err != nil {
+		return err
+	}
+	if err := b.run(ctx); err != nil || s.statements == "" {
+		return err
+	}
+	return b.postgres.Slowest(ctx, b.conn, s.statements)
+}
+
+// writeDocument writes what the indexer runs on.
+func (b *bench) writeDocument() error {
+	of := func(k svm.Key) market.Address { return market.SolanaAddress(k) }
+	c := &chainconfig.Chain{
+		ID: "solana", Family: chainconfig.Solana, GenesisHash: b.node.genesis, BlockTime: chainconfig.Duration(slotTime), ReorgBlocks: 64, FinalityDepth: 32,
+		Native:    chainconfig.Native{Symbol: "SOL", Wrapped: of(simnet.WSOL)},
+		Quotes:    []chainconfig.Quote{{Symbol: "USDC", Address: of(simnet.USDC), PegUSD: 1, PegBoundPct: 5}, {Symbol: "WSOL", Address: of(simnet.WSOL)}},
+		Exchanges: []chainconfig.Exchange{{Name: "pumpswap", Protocol: market.PumpSwap, Factory: of(simnet.PumpSwap)}},
+		Venues:    []chainconfig.Venue{{ID: "pump-fun", Protocol: chainconfig.PumpFun, Contracts: []market.Address{of(simnet.PumpFun)}}},
+		Tracking:  chainconfig.Tracking{Holders: chainconfig.HoldersLaunches},
+		Endpoints: []chainconfig.Endpoint{{URL: b.url, Weight: 1}},
+	}
+	raw, _, err := c.Encode()
+	if err != nil {
+		return err
+	}
+	b.document = filepath.Join(b.dir, "chain.json")
+	return os.WriteFile(b.document, raw, 0o600)
+}
+
+func (b *bench) start(ctx context.Context) error {
+	cmd, operations, err := lab.IndexerOn(ctx, b.binary, b.document, b.dsn)
+	if err != nil {
+		return err
+	}
+	b.operations = operations
+	b.indexer, err = lab.StartWatched(cmd, b.dir)
+	return err
+}
+
+func (b *bench) stop() {
+	b.indexer.Stop()
+	b.indexer = nil
+}
+
+// Usage is the CPU of the indexer so far.
+func (b *bench) Usage() (u lab.UsageNow, err error) {
+	if b.indexer != nil {
+		u.CPU, err = lab.TreeCPU(b.indexer.Cmd.Process.Pid)
+	}
+	return u, err
+}
+
+// until asks for the newest committed block again and again until that is enough.
+func (b *bench) until(ctx context.Context, enough func(number uint64) bool) error {
+	const every = 2 * time.Millisecond
+	for {
+		number, err := lab.Indexed(ctx, b.conn)
+		if err == nil {
+			err = b.indexer.Running()
+		}
+		if err != nil || enough(number) {
+			return err
+		}
+		if !wait.For(ctx, every) {
+			return ctx.Err()
+		}
+	}
+}
+
+// next makes a block and serves it.
+func (b *bench) next(trades int) block {
+	head := b.node.head()
+	made := b.made.after(&head, trades)
+	b.node.serve(made)
+	return made
+}
+
+// result is what was measured.
+type result struct {
+	head          *lab.Reading
+	took          []time.Duration // from served until committed, of the blocks at the head
+	behind        int
+	restart       time.Duration
+	swaps, quiet  []time.Duration // from a fork's being served until its head was committed
+	plain         []time.Duration // the same of a single block, without a fork
+	peak          int64
+	blockBytes    int
+	databaseBytes int64
+}
+
+func (b *bench) run(ctx context.Context) error {
+	lab.Say("index: the beginning")
+	if err := b.start(ctx); err != nil {
+		return err
+	}
+	first := b.node.head().slot
+	if err := b.until(ctx, func(number uint64) bool { return number >= first }); err != nil {
+		return err
+	}
+	b.stop()
+	if err := copyLaunches(ctx, b.conn, market.SolanaAddress(b.made.mint), b.launches); err != nil {
+		return err
+	}
+	r := &result{}
+	var err error
+	if r.restart, err = b.restart(ctx); err != nil {
+		return err
+	}
+	wait.For(ctx, 5*time.Second) // what a start does besides
+	if err := b.follow(ctx, r); err != nil {
+		return err
+	}
+	for range forks {
+		for _, kind := range []struct {
+			trades int
+			to     *[]time.Duration
+		}{{b.trades, &r.swaps}, {0, &r.quiet}} {
+			plain, forked, err := b.fork(ctx, kind.trades)
+			if err != nil {
+				return err
+			}
+			*kind.to = append(*kind.to, forked)
+			if kind.trades == 0 {
+				r.plain = append(r.plain, plain)
+			}
+		}
+	}
+	r.peak = b.indexer.Peak.Load()
+	b.stop()
+	if err := b.conn.QueryRow(ctx, "SELECT pg_database_size(current_database())").Scan(&r.databaseBytes); err != nil {
+		return err
+	}
+	return b.report(r)
+}
+
+// restart starts the indexer, and gives how long it took until it had committed a block that was there.
+func (b *bench) restart(ctx context.Context) (time.Duration, error) {
+	made := b.next(b.trades)
+	began := lab.Now()
+	if err := b.start(ctx); err != nil {
+		return 0, err
+	}
+	err := b.until(ctx, func(number uint64) bool { return number >= made.slot })
+	return lab.Now().Sub(began), err
+}
+
+// follow serves a block each slot, and notes when each is committed.
+func (b *bench) follow(ctx context.Context, r *result) (err error) {
+	if b.cpuProfile != "" {
+		go func() {
+			if err := lab.CPUProfile(ctx, b.operations, 30, b.cpuProfile); err != nil {
+				lab.Say("profile: %v", err)
+			}
+		}()
+	}
+	count := int(b.during / slotTime)
+	head := b.node.head()
+	ready := make(chan block, 2)
+	go func() { // the node makes them while the indexer works, as others' nodes would
+		for range count {
+			head = b.made.after(&head, b.trades)
+			ready <- head
+		}
+		close(ready)
+	}()
+	first := b.node.head().slot
+	served := make([]time.Time, 0, count)
+	r.head, err = lab.Meter(b, b.postgres, func() error {
+		p, next, committed := lab.NewProgress("head", int64(count)), lab.Now(), 0
+		return b.until(ctx, func(number uint64) bool {
+			for now := lab.Now(); committed < len(served) && first+uint64(committed) < number; committed++ {
+				r.took = append(r.took, now.Sub(served[committed]))
+			}
+			p.At(int64(committed))
+			if lab.Now().Before(next) {
+				return false
+			}
+			made, more := <-ready
+			if !more {
+				r.behind = count - committed
+				return true
+			}
+			r.blockBytes = max(r.blockBytes, len(made.txs[0])+len(made.txs[len(made.txs)-1]))
+			b.node.serve(made)
+			served = append(served, lab.Now())
+			next = next.Add(slotTime)
+			return false
+		})
+	})
+	slices.Sort(r.took)
+	head = b.node.head()
+	return errors.Join(err, b.until(ctx, func(number uint64) bool { return number >= head.slot }))
+}
+
+// fork serves blocks, and then others in their place. It gives how long the last of the first ones took until it was committed, and how long the others did.
+func (b *bench) fork(ctx context.Context, trades int) (plain, forked time.Duration, err error) {
+	for range forkDepth {
+		made, at := b.next(trades), lab.Now()
+		if err := b.until(ctx, func(number uint64) bool { return number >= made.slot }); err != nil {
+			return 0, 0, err
+		}
+		plain = lab.Now().Sub(at)
+	}
+	b.node.mu.Lock()
+	blocks := slices.Clone(b.node.blocks)
+	b.node.mu.Unlock()
+	b.made.takeBack(forkDepth)
+	last := blocks[len(blocks)-1-forkDepth]
+	var others []block
+	for range forkDepth {
+		// Without trades, so that what takes long is taking back.
+		last = b.made.after(&last, 0)
+		last.txs = [][]byte{}
+		others = append(others, last)
+	}
+	others = append(others, b.emptyAfter(&last))
+	began := lab.Now()
+	b.node.fork(forkDepth, others...)
+	want := others[len(others)-1]
+	err = b.until(ctx, func(number uint64) bool { return number >= want.slot })
+	return plain, lab.Now().Sub(began), err
+}
+
+// emptyAfter is a block without a transaction after another.
+func (b *bench) emptyAfter(last *block) block {
+	made := b.made.after(last, 0)
+	made.txs = [][]byte{}
+	return made
+}
+
+func (b *bench) report(r *result) error {
+	if err := lab.Heading(os.Stdout, fmt.Sprintf("A made-up Solana: a block of 2,500 transactions (%.1f MB) every %s, with 1,000 votes, 500 that failed and %d trades; the index knows %d launches.",
+		float64(r.blockBytes)/1e6, slotTime, b.trades, b.launches)); err != nil {
+		return err
+	}
+	at := func(q float64) string { return fmt.Sprintf("%.0f ms", lab.Milliseconds(lab.Quantile(r.took, q))) }
+	median := func(list []time.Duration) time.Duration {
+		slices.Sort(list)
+		return lab.Quantile(list, 0.5)
+	}
+	ms := func(d time.Duration) string { return fmt.Sprintf("%.0f ms", lab.Milliseconds(d)) }
+	t := lab.NewTable("", ">measured", ">wanted", "")
+	t.Add("blocks at the head", fmt.Sprint(len(r.took)), "", "")
+	t.Add("served to committed, median", at(0.5), "", "")
+	t.Add("served to committed, p99", at(0.99), ms(wantedCommit), lab.Verdict(lab.Quantile(r.took, 0.99) < wantedCommit))
+	t.Add("cores of the indexer, and of the database", fmt.Sprintf("%.3f, %.3f", r.head.Cores(r.head.Server), r.head.Cores(r.head.Database)), fmt.Sprintf("%.2f", wantedCores),
+		lab.Verdict(r.head.Cores(r.head.Server) <= wantedCores))
+	t.Add("cores of all programs of the machine", fmt.Sprintf("%.2f", r.head.Cores(r.head.All)), "", "")
+	t.Add("blocks behind at the end", fmt.Sprint(r.behind), "", "")
+	t.Add("peak memory of the indexer", fmt.Sprintf("%d MB", r.peak>>20), fmt.Sprintf("%d MB", wantedMemory>>20), lab.Verdict(r.peak < wantedMemory))
+	t.Add("a restart, until its first block is committed", r.restart.Round(10*time.Millisecond).String(), wantedRestart.String(), lab.Verdict(r.restart < wantedRestart))
+	block := median(r.plain)
+	t.Add(fmt.Sprintf("a block without trades, median of %d", len(r.plain)), ms(block), "", "")
+	for _, f := range []struct {
+		about  string
+		took   []time.Duration
+		wanted time.Duration
+	}{{"with trades", r.swaps, wantedFork}, {"without", r.quiet, wantedQuiet}} {
+		// What a block takes that comes without a fork isn't the fork's.
+		took := max(median(f.took)-block, 0)
+		t.Add(fmt.Sprintf("a fork of %d blocks %s, more than a block's own time, median of %d", forkDepth, f.about, forks), ms(took), ms(f.wanted), lab.Verdict(took < f.wanted))
+	}
+	t.Add("the database", fmt.Sprintf("%d MB", r.databaseBytes>>20), "", "")
+	return lab.WriteTables(os.Stdout, t)
+}

@@ -1,0 +1,279 @@
+package solana
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+)
+
+// Raydium's programs. Their descriptions are not Raydium's own (svm/node/raydium.json).
+var (
+	LaunchLab = svm.MustKey("LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj")
+	CPMM      = svm.MustKey("CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C")
+	AMMv4     = svm.MustKey("675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8")
+)
+
+// LaunchLabPlatform is the configuration account of the platform that the world's curves of LaunchLab are of.
+var LaunchLabPlatform = svm.SignerOf("platform of LaunchLab").Key
+
+// Accounts that have what all curves of LaunchLab, and all pools of CPMM and AMM v4, have.
+var (
+	labAuthority, labAuthoritySeeds   = derived(LaunchLab, []byte("vault_auth_seed"))
+	cpmmAuthority, cpmmAuthoritySeeds = derived(CPMM, []byte("vault_and_lp_mint_auth_seed"))
+	ammAuthority, ammAuthoritySeeds   = derived(AMMv4, []byte("amm authority"))
+)
+
+// Other accounts of theirs, and the rates of fees in hundredths of a percent.
+var (
+	labConfig  = svm.SignerOf("configuration of LaunchLab").Key
+	cpmmConfig = svm.SignerOf("configuration of CPMM").Key
+	ammMarket  = svm.SignerOf("market of the AMM").Key
+)
+
+const (
+	labFeeBPS, cpmmFeeBPS, ammFeeBPS = 100, 25, 25
+	labTarget                        = 85 * lamports
+	labPoolLen, cpmmPoolLen          = 429, 637
+	ammPoolLen                       = 752
+)
+
+// poolVault is the account that has a token of a curve of LaunchLab, or of a pool of CPMM.
+func poolVault(program, pool, mint svm.Key) (svm.Key, [][]byte) {
+	return derived(program, []byte("pool_vault"), pool[:], mint[:])
+}
+
+// openPoolVault makes such an account.
+func (a *act) openPoolVault(payer, pool svm.Key, t coin, authority svm.Key) svm.Key {
+	k, seeds := poolVault(a.program, pool, t.mint)
+	a.call(createAccount(payer, k, tokenAccountLen, t.program), seeds...)
+	a.call(initializeAccount(t.program, k, t.mint, authority))
+	return k
+}
+
+// launchLab launches a token on a curve of LaunchLab.
+func (w *World) launchLab(ctx context.Context, t *tx, creator svm.Signer, l Launch) *Curve {
+	mint := w.newMint()
+	t.signers = append(t.signers, mint)
+	c := &Curve{
+		Token: mint.Key, Program: LaunchLab, Creator: creator, VirtualSOL: firstSOL, VirtualToken: firstToken, Tokens: pumpSale,
+		coin: coin{mint: mint.Key, program: tokenProgram, decimals: 6},
+	}
+	var seeds [][]byte
+	c.Account, seeds = derived(LaunchLab, []byte("pool"), mint.Key[:], WSOL[:])
+	texts := svm.Fields{"decimals": 6, "name": l.Name, "symbol": l.Symbol, "uri": l.URI}
+	curve := svm.Fields{"Constant": svm.Fields{"data": svm.Fields{
+		"supply": text(curveSupply), "total_base_sell": text(pumpSale), "total_quote_fund_raising": text(labTarget), "migrate_type": 1,
+	}}}
+	a := t.act(ctx, "launchlab", "initialize_v2", svm.Fields{"base_mint_param": texts, "curve_param": curve}, map[string]svm.Key{
+		"payer": creator.Key, "creator": creator.Key, "global_config": labConfig, "platform_config": LaunchLabPlatform, "base_mint": mint.Key, "quote_mint": WSOL,
+	})
+	a.call(createAccount(creator.Key, mint.Key, mintLen, tokenProgram))
+	a.call(initializeMint(tokenProgram, mint.Key, 6, labAuthority))
+	a.call(createAccount(creator.Key, c.Account, labPoolLen, LaunchLab), seeds...)
+	base := a.openPoolVault(creator.Key, c.Account, c.coin, labAuthority)
+	a.openPoolVault(creator.Key, c.Account, wsol, labAuthority)
+	a.call(mintTo(tokenProgram, mint.Key, base, labAuthority, curveSupply), labAuthoritySeeds...)
+	a.nest(t.describeToken(mint.Key, labAuthority, creator.Key, l))
+	a.call(giveUpMinting(tokenProgram, mint.Key, labAuthority), labAuthoritySeeds...)
+	a.eventTwice(ctx, "PoolCreateEvent", svm.Fields{
+		"pool_state": c.Account, "creator": creator.Key, "config": labConfig, "base_mint_param": texts, "curve_param": curve,
+	})
+	t.do(a)
+	w.curves = append(w.curves, c)
+	return c
+}
+
+// eventTwice tells an event by a call of the program itself and, with the same bytes, in the log.
+func (a *act) eventTwice(ctx context.Context, name string, fields svm.Fields) {
+	a.event(ctx, name, fields)
+	if body := a.encode(ctx, name, fields); body != nil {
+		a.script.Data(body)
+	}
+}
+
+// swapLab buys from a curve of LaunchLab or sells to it. The fee is taken of what goes in, and stays with the curve.
+func (w *World) swapLab(ctx context.Context, t *tx, c *Curve, who svm.Signer, buys bool, given uint64) {
+	w.trades++
+	base, _ := poolVault(LaunchLab, c.Account, c.Token)
+	quote, _ := poolVault(LaunchLab, c.Account, WSOL)
+	soldBefore, raisedBefore := pumpSale-c.Tokens, c.SOL
+	var got uint64
+	fee := given * labFeeBPS / 10_000
+	instruction, direction, status := "sell_exact_in", "Sell", "Fund"
+	if buys {
+		instruction, direction = "buy_exact_in", "Buy"
+		got = amount(c.VirtualToken, given-fee, c.VirtualSOL+given-fee)
+		if got >= c.Tokens { // the last purchase takes what is left, and pays for that
+			got = c.Tokens
+			without := amount(c.VirtualSOL, got, c.VirtualToken-got) + 1
+			given = without + without*labFeeBPS/10_000
+			fee = given - without
+			c.Complete, status = true, "Migrate"
+		}
+		c.VirtualSOL, c.VirtualToken, c.SOL, c.Tokens = c.VirtualSOL+given-fee, c.VirtualToken-got, c.SOL+given-fee, c.Tokens-got
+		t.add(c.coin.openAccount(who.Key, who.Key))
+	} else {
+		out := min(amount(c.VirtualSOL, given, c.VirtualToken+given), c.SOL)
+		fee = out * labFeeBPS / 10_000
+		got = out - fee
+		c.VirtualSOL, c.VirtualToken, c.SOL, c.Tokens = c.VirtualSOL-out, c.VirtualToken+given, c.SOL-out, c.Tokens+given
+	}
+	a := t.act(ctx, "launchlab", instruction, svm.Fields{"amount_in": text(given)}, map[string]svm.Key{
+		"payer": who.Key, "global_config": labConfig, "platform_config": LaunchLabPlatform, "pool_state": c.Account, "user_base_token": c.coin.account(who.Key),
+		"user_quote_token": wsol.account(who.Key), "base_token_mint": c.Token, "quote_token_mint": WSOL, "base_token_program": tokenProgram,
+	})
+	if buys {
+		a.call(wsol.transfer(wsol.account(who.Key), quote, who.Key, given))
+		a.call(c.coin.transfer(base, c.coin.account(who.Key), labAuthority, got), labAuthoritySeeds...)
+		w.gains(c.Token, who.Key, got)
+	} else {
+		a.call(c.coin.transfer(c.coin.account(who.Key), base, who.Key, given))
+		a.call(wsol.transfer(quote, wsol.account(who.Key), labAuthority, got), labAuthoritySeeds...)
+		w.loses(c.Token, who.Key, given)
+	}
+	a.eventTwice(ctx, "TradeEvent", svm.Fields{
+		"pool_state": c.Account, "total_base_sell": text(pumpSale), "virtual_base": text(firstToken), "virtual_quote": text(firstSOL), "real_base_before": text(soldBefore),
+		"real_quote_before": text(raisedBefore), "real_base_after": text(pumpSale - c.Tokens), "real_quote_after": text(c.SOL), "amount_in": text(given), "amount_out": text(got),
+		"protocol_fee": text(fee), "trade_direction": direction, "pool_status": status, "exact_in": true,
+	})
+	t.do(a)
+}
+
+// migrateLab moves a full curve to a pool of CPMM.
+func (w *World) migrateLab(ctx context.Context, t *tx, c *Curve, who svm.Signer) {
+	p := &Pool{Program: CPMM, base: c.coin, quote: wsol, Base: curveSupply - pumpSale, Quote: c.SOL}
+	first, second := c.coin, wsol
+	inFirst, inSecond := p.Base, p.Quote
+	if slices.Compare(first.mint[:], second.mint[:]) > 0 {
+		first, second, inFirst, inSecond = second, first, inSecond, inFirst
+	}
+	p.Account, p.seeds = derived(CPMM, []byte("pool"), cpmmConfig[:], first.mint[:], second.mint[:])
+	from := func(t coin) svm.Key {
+		k, _ := poolVault(LaunchLab, c.Account, t.mint)
+		return k
+	}
+	create := t.act(ctx, "cpmm", "initialize_with_permission", svm.Fields{"init_amount_0": text(inFirst), "init_amount_1": text(inSecond)}, map[string]svm.Key{
+		"payer": who.Key, "creator": c.Creator.Key, "amm_config": cpmmConfig, "token_0_mint": first.mint, "token_1_mint": second.mint, "payer_token_0": from(first),
+		"payer_token_1": from(second), "token_0_program": tokenProgram, "token_1_program": tokenProgram,
+	})
+	create.call(createAccount(who.Key, p.Account, cpmmPoolLen, CPMM), p.seeds...)
+	for _, side := range []struct {
+		coin
+		amount uint64
+	}{{first, inFirst}, {second, inSecond}} {
+		to := create.openPoolVault(who.Key, p.Account, side.coin, cpmmAuthority)
+		create.call(side.transfer(from(side.coin), to, labAuthority, side.amount))
+	}
+	a := t.act(ctx, "launchlab", "migrate_to_cpswap", nil, map[string]svm.Key{
+		"payer": who.Key, "base_mint": c.Token, "quote_mint": WSOL, "platform_config": LaunchLabPlatform, "cpswap_pool": p.Account, "cpswap_authority": cpmmAuthority,
+		"cpswap_config": cpmmConfig, "global_config": labConfig, "base_token_program": tokenProgram,
+	})
+	a.nest(create, labAuthoritySeeds...)
+	t.do(a)
+	c.Pool, c.SOL = p, 0
+	w.pools = append(w.pools, p)
+}
+
+// swapCPMM buys of a pool of CPMM or sells to it. It tells the trade in its log alone.
+func (w *World) swapCPMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, buys bool, given uint64) {
+	w.trades++
+	input, output, inReserve, outReserve := p.base, p.quote, &p.Base, &p.Quote
+	if buys {
+		input, output, inReserve, outReserve = p.quote, p.base, &p.Quote, &p.Base
+		t.add(p.base.openAccount(who.Key, who.Key))
+	}
+	fee := given * cpmmFeeBPS / 10_000
+	got := amount(*outReserve, given-fee, *inReserve+given-fee)
+	inVault, _ := poolVault(CPMM, p.Account, input.mint)
+	outVault, _ := poolVault(CPMM, p.Account, output.mint)
+	a := t.act(ctx, "cpmm", "swap_base_input", svm.Fields{"amount_in": text(given)}, map[string]svm.Key{
+		"payer": who.Key, "amm_config": cpmmConfig, "pool_state": p.Account, "input_token_account": input.account(who.Key), "output_token_account": output.account(who.Key),
+		"input_vault": inVault, "output_vault": outVault, "input_token_program": input.program, "output_token_program": output.program, "input_token_mint": input.mint,
+		"output_token_mint": output.mint,
+	})
+	a.call(input.transfer(input.account(who.Key), inVault, who.Key, given))
+	a.call(output.transfer(outVault, output.account(who.Key), cpmmAuthority, got), cpmmAuthoritySeeds...)
+	if body := a.encode(ctx, "SwapEvent", svm.Fields{
+		"pool_id": p.Account, "input_vault_before": text(*inReserve), "output_vault_before": text(*outReserve), "input_amount": text(given), "output_amount": text(got),
+		"base_input": true, "input_mint": input.mint, "output_mint": output.mint, "trade_fee": text(fee),
+	}); body != nil {
+		a.script.Data(body)
+	}
+	t.do(a)
+	*inReserve, *outReserve = *inReserve+given, *outReserve-got
+	if buys {
+		w.gains(p.base.mint, who.Key, got)
+	} else {
+		w.loses(p.base.mint, who.Key, given)
+	}
+}
+
+// ammVaults are the accounts of a pool of the AMM v4.
+func ammVaults() (amm, coinVault, pcVault svm.Key, seeds [3][][]byte) {
+	of := func(what string) (svm.Key, [][]byte) { return derived(AMMv4, AMMv4[:], ammMarket[:], []byte(what)) }
+	amm, seeds[0] = of("amm_associated_seed")
+	coinVault, seeds[1] = of("coin_vault_associated_seed")
+	pcVault, seeds[2] = of("pc_vault_associated_seed")
+	return amm, coinVault, pcVault, seeds
+}
+
+// createAMM makes a pool of SOL for USDC of the AMM v4.
+func (w *World) createAMM(ctx context.Context, t *tx, maker svm.Signer, sol, dollars uint64) {
+	p := &Pool{Program: AMMv4, base: wsol, quote: usdc, Base: sol, Quote: dollars}
+	var coinVault, pcVault svm.Key
+	var seeds [3][][]byte
+	p.Account, coinVault, pcVault, seeds = ammVaults()
+	a := t.act(ctx, "ammv4", "initialize2", svm.Fields{"nonce": 254, "init_pc_amount": text(dollars), "init_coin_amount": text(sol)}, map[string]svm.Key{
+		"coin_mint": WSOL, "pc_mint": USDC, "market": ammMarket, "market_program": svm.SignerOf("market program").Key, "user_wallet": maker.Key,
+		"user_token_coin": wsol.account(maker.Key), "user_token_pc": usdc.account(maker.Key),
+	})
+	a.call(createAccount(maker.Key, p.Account, ammPoolLen, AMMv4), seeds[0]...)
+	for i, side := range []struct {
+		coin
+		vault  svm.Key
+		amount uint64
+	}{{wsol, coinVault, sol}, {usdc, pcVault, dollars}} {
+		a.call(createAccount(maker.Key, side.vault, tokenAccountLen, side.program), seeds[1+i]...)
+		a.call(initializeAccount(side.program, side.vault, side.mint, ammAuthority))
+		a.call(side.transfer(side.account(maker.Key), side.vault, maker.Key, side.amount))
+	}
+	a.rayLog(ctx, "InitLog", svm.Fields{
+		"time": w.time.Unix(), "pc_decimals": 6, "coin_decimals": 9, "pc_lot_size": 1, "coin_lot_size": 1, "pc_amount": text(dollars), "coin_amount": text(sol), "market": ammMarket,
+	})
+	t.do(a)
+	w.pools = append(w.pools, p)
+}
+
+// rayLog logs what the AMM v4 tells.
+func (a *act) rayLog(ctx context.Context, name string, fields svm.Fields) {
+	if body := a.encode(ctx, name, fields); body != nil {
+		a.script.Line("ray_log: " + base64.StdEncoding.EncodeToString(body))
+	}
+}
+
+// swapAMM trades SOL for USDC in the pool of the AMM v4, by the instruction with the accounts of an order book or the newer one without, and gives what comes out.
+func (w *World) swapAMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, sells bool, given uint64) uint64 {
+	w.trades++
+	amm, coinVault, pcVault, _ := ammVaults()
+	input, output, inReserve, outReserve, inVault, outVault, direction := p.quote, p.base, &p.Quote, &p.Base, pcVault, coinVault, 1
+	if sells {
+		input, output, inReserve, outReserve, inVault, outVault, direction = p.base, p.quote, &p.Base, &p.Quote, coinVault, pcVault, 2
+	}
+	fee := given * ammFeeBPS / 10_000
+	got := amount(*outReserve, given-fee, *inReserve+given-fee)
+	instruction := []string{"swap_base_in", "swap_base_in_v2", "swap_base_in_with_target_orders"}[w.rng.IntN(3)]
+	a := t.act(ctx, "ammv4", instruction, svm.Fields{"amount_in": text(given)}, map[string]svm.Key{
+		"amm": amm, "coin_vault": coinVault, "pc_vault": pcVault, "user_token_source": input.account(who.Key), "user_token_destination": output.account(who.Key),
+		"user_source_owner": who.Key,
+	})
+	a.rayLog(ctx, "SwapBaseInLog", svm.Fields{
+		"amount_in": text(given), "direction": direction, "user_source": text(given), "pool_coin": text(p.Base), "pool_pc": text(p.Quote), "out_amount": text(got),
+	})
+	a.call(input.transfer(input.account(who.Key), inVault, who.Key, given))
+	a.call(output.transfer(outVault, output.account(who.Key), ammAuthority, got), ammAuthoritySeeds...)
+	t.do(a)
+	*inReserve, *outReserve = *inReserve+given, *outReserve-got
+	return got
+}
