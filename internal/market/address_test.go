@@ -173,3 +173,11 @@ func BenchmarkDecodeBase58(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkEncodeBase58 writes a key.
+func BenchmarkEncodeBase58(b *testing.B) {
+	key := [32]byte{6, 221, 246, 225, 215, 101, 161, 147, 217, 203, 225, 70, 206, 235, 121, 172, 28, 180, 133, 237, 95, 91, 55, 145, 58, 140, 245, 133, 126, 255, 0, 169}
+	for b.Loop() {
+		market.EncodeBase58(key[:])
+	}
+}

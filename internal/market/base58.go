@@ -20,31 +20,53 @@ var base58Values = func() (v [256]int8) {
 	return v
 }()
 
+// digitsAtOnce is how many digits of base58 are taken at once: as many as fit into 32 bits. digitsBase is the base of so many.
+const (
+	digitsAtOnce = 5
+	digitsBase   = 58 * 58 * 58 * 58 * 58
+)
+
 // EncodeBase58 writes bytes as text. Its time grows with the square of their number.
 func EncodeBase58(b []byte) string {
 	significant := bytes.TrimLeft(b, "\x00")
-	text := bytes.Repeat([]byte{base58Digits[0]}, len(b)-len(significant))
-	// Digits, the least significant first: there are 1.37 times as many as bytes.
-	digits := make([]byte, 0, 2*len(significant))
-	for _, c := range significant {
-		carry := int(c)
-		for i := range digits {
-			carry += int(digits[i]) << 8
-			digits[i] = byte(carry % 58)
-			carry /= 58
+	// The number in limbs of five digits, the least significant first.
+	var buf [base58Limbs + 2]uint32
+	limbs := buf[:0]
+	for rest := significant; len(rest) > 0; {
+		n := (len(rest)-1)%4 + 1 // whole words after the first
+		carry := uint64(0)
+		for _, c := range rest[:n] {
+			carry = carry<<8 | uint64(c)
 		}
-		for ; carry > 0; carry /= 58 {
-			digits = append(digits, byte(carry%58))
+		rest = rest[n:]
+		for i, limb := range limbs {
+			carry += uint64(limb) << (8 * n)
+			limbs[i] = uint32(carry % digitsBase)
+			carry /= digitsBase
+		}
+		for ; carry > 0; carry /= digitsBase {
+			limbs = append(limbs, uint32(carry%digitsBase))
 		}
 	}
-	for _, d := range slices.Backward(digits) {
-		text = append(text, base58Digits[d])
+	var text [96]byte // most are keys and signatures
+	out := text[:0]
+	for range len(b) - len(significant) {
+		out = append(out, base58Digits[0])
 	}
-	return string(text)
+	for i, limb := range slices.Backward(limbs) {
+		var digits [digitsAtOnce]byte
+		for d := range slices.Backward(digits[:]) {
+			digits[d] = base58Digits[limb%58]
+			limb /= 58
+		}
+		some := digits[:]
+		if i == len(limbs)-1 {
+			some = bytes.TrimLeft(some, base58Digits[:1])
+		}
+		out = append(out, some...)
+	}
+	return string(out)
 }
-
-// digitsAtOnce is how many digits of base58 are taken at once: as many as fit into 32 bits.
-const digitsAtOnce = 5
 
 // base58Limbs is how many limbs are on the stack: enough for any key or signature.
 const base58Limbs = 16

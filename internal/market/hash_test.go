@@ -25,6 +25,21 @@ func naiveBase58(b []byte) string {
 	return text
 }
 
+// TestBase58: bytes of any length are written as one large number's digits, and read back.
+func TestBase58(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b := rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte{0, 0xff})), 0, 150).Draw(t, "bytes")
+		text := market.EncodeBase58(b)
+		if text != naiveBase58(b) {
+			t.Fatalf("%x is written as %s, want %s", b, text, naiveBase58(b))
+		}
+		if back, ok := market.AppendBase58(nil, []byte(text)); !ok || !bytes.Equal(back, b) {
+			t.Fatalf("%s is read as %x, want %x", text, back, b)
+		}
+	})
+}
+
 func TestTxID(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

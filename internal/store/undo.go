@@ -144,30 +144,9 @@ func restoreSome[R any](stamp func(*R, model.Stamped), touch func(context.Contex
 	keep func(ctx context.Context, tx *database.Transaction, chain string, back []R) ([]R, error),
 ) restorer {
 	return func(ctx context.Context, tx *database.Transaction, undo []undoRow, as model.Stamped, touched *market.Touched) error {
-		rows := make([]R, len(undo))
-		var back, gone []R
-		form, seen := model.FormOf[R](), make(map[string]bool, len(undo))
-		var key []byte
-		for i := range undo {
-			var err error
-			if rows[i], err = readImage[R](&undo[i]); err != nil {
-				return err
-			}
-			if key, err = form.Append(key[:0], reflect.ValueOf(&rows[i]).Elem(), false); err != nil {
-				return fmt.Errorf("database: the key of a former row of %w", err)
-			}
-			if seen[string(key)] {
-				continue
-			}
-			seen[string(key)] = true
-			if stamp != nil {
-				stamp(&rows[i], as)
-			}
-			if undo[i].Existed {
-				back = append(back, rows[i])
-			} else {
-				gone = append(gone, rows[i])
-			}
+		rows, back, gone, err := formerRows(undo, stamp, as)
+		if err != nil {
+			return err
 		}
 		if touch != nil {
 			if err := touch(ctx, tx, rows, touched); err != nil {
@@ -175,7 +154,6 @@ func restoreSome[R any](stamp func(*R, model.Stamped), touch func(context.Contex
 			}
 		}
 		if keep != nil && len(back) > 0 {
-			var err error
 			if back, err = keep(ctx, tx, undo[0].Chain, back); err != nil {
 				return err
 			}
@@ -185,6 +163,34 @@ func restoreSome[R any](stamp func(*R, model.Stamped), touch func(context.Contex
 		}
 		return database.Remove(ctx, tx, gone)
 	}
+}
+
+// formerRows reads former images: all of them, and of the first of each row those that come back and those that were none.
+func formerRows[R any](undo []undoRow, stamp func(*R, model.Stamped), as model.Stamped) (rows, back, gone []R, err error) {
+	rows = make([]R, len(undo))
+	form, seen := model.FormOf[R](), make(map[string]bool, len(undo))
+	var key []byte
+	for i := range undo {
+		if rows[i], err = readImage[R](&undo[i]); err != nil {
+			return nil, nil, nil, err
+		}
+		if key, err = form.Append(key[:0], reflect.ValueOf(&rows[i]).Elem(), false); err != nil {
+			return nil, nil, nil, fmt.Errorf("database: the key of a former row of %w", err)
+		}
+		if seen[string(key)] {
+			continue
+		}
+		seen[string(key)] = true
+		if stamp != nil {
+			stamp(&rows[i], as)
+		}
+		if undo[i].Existed {
+			back = append(back, rows[i])
+		} else {
+			gone = append(gone, rows[i])
+		}
+	}
+	return rows, back, gone, nil
 }
 
 // ErrBelowHorizon means that a reorg reaches below what can be undone.

@@ -2,6 +2,7 @@ package solana
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 
@@ -115,12 +116,8 @@ func (m *made) takeBack(depth int) {
 	for range depth {
 		was := m.changed[len(m.changed)-1]
 		m.changed = m.changed[:len(m.changed)-1]
-		for n, c := range was.curves {
-			m.curves[n] = c
-		}
-		for h, n := range was.held {
-			m.held[h] = n
-		}
+		maps.Copy(m.curves, was.curves)
+		maps.Copy(m.held, was.held)
 	}
 	m.forks++
 }

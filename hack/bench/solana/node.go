@@ -108,19 +108,8 @@ func (n *node) answer(w io.Writer, r *http.Request, method string, params []json
 		i := slices.IndexFunc(blocks, func(b block) bool { return b.slot == number(0) })
 		switch {
 		case i >= 0:
-			b := &blocks[i]
-			fmt.Fprintf(w, `"result":{"blockHeight":%d,"blockTime":%d,"blockhash":%q,"parentSlot":%d,"previousBlockhash":%q`, i, b.time, b.hash, b.parentSlot, b.parent)
-			if len(params) < 2 || !bytes.Contains(params[1], []byte("none")) {
-				_, _ = io.WriteString(w, `,"transactions":[`)
-				for j, piece := range b.txs {
-					if j > 0 {
-						_, _ = w.Write([]byte(","))
-					}
-					_, _ = w.Write(piece)
-				}
-				_, _ = io.WriteString(w, `]`)
-			}
-			_, _ = io.WriteString(w, `}`)
+			_, _ = io.WriteString(w, `"result":`)
+			blocks[i].write(w, i, len(params) < 2 || !bytes.Contains(params[1], []byte("none")))
 		case number(0) > last:
 			refuse(-32004, "Block not available for slot")
 		default:
@@ -141,4 +130,20 @@ func (n *node) answer(w io.Writer, r *http.Request, method string, params []json
 	default:
 		refuse(-32601, "Method not found")
 	}
+}
+
+// write writes the block as nodes tell it.
+func (b *block) write(w io.Writer, height int, full bool) {
+	fmt.Fprintf(w, `{"blockHeight":%d,"blockTime":%d,"blockhash":%q,"parentSlot":%d,"previousBlockhash":%q`, height, b.time, b.hash, b.parentSlot, b.parent)
+	if full {
+		_, _ = io.WriteString(w, `,"transactions":[`)
+		for i, piece := range b.txs {
+			if i > 0 {
+				_, _ = w.Write([]byte(","))
+			}
+			_, _ = w.Write(piece)
+		}
+		_, _ = io.WriteString(w, `]`)
+	}
+	_, _ = io.WriteString(w, `}`)
 }

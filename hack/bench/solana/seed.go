@@ -1,6 +1,7 @@
 package solana
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -11,67 +12,75 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// copied are the tables with rows of a launch, and the columns that name its token, its curve, or what the curve has of it.
-var copied = []struct {
-	table  string
-	token  string // the column with the token
-	curve  string // with the curve's id among the pools
-	owners bool   // of the rows only that of the curve's own account is copied
-}{
-	{table: "launches", token: "mint"},
-	{table: "tokens", token: "mint"},
-	{table: "pools", token: "base", curve: "id"},
-	{table: "balances", token: "token", owners: true},
+// copied is a table with a row of each launch, the columns that name its token and its curve's id among the pools, and the column of the account that has
+// its tokens.
+type copied struct{ table, token, curveID, account string }
+
+var copies = []copied{
+	{table: "launches", token: "mint", account: "curve"},
+	{table: "tokens", token: "mint", curveID: "pool"},
+	{table: "pools", token: "base", curveID: "id"},
+	{table: "balances", token: "token", account: "account"},
 }
 
 // copyLaunches gives every other launch the rows that the index derived of the first one, as they are before its first trade.
 func copyLaunches(ctx context.Context, conn *pgx.Conn, first market.Address, launches int) error {
-	for _, c := range copied {
-		rows, err := conn.Query(ctx, fmt.Sprintf("SELECT * FROM %s WHERE chain = 'solana' AND %s = $1", c.table, c.token), first.Bytes())
-		if err != nil {
-			return err
-		}
-		columns := rows.FieldDescriptions()
-		names := make([]string, len(columns))
-		for i := range columns {
-			names[i] = columns[i].Name
-		}
-		row, err := pgx.CollectOneRow(rows, func(r pgx.CollectableRow) ([]any, error) { return r.Values() })
-		if err != nil {
-			return fmt.Errorf("the first launch's row of %s: %w", c.table, err)
-		}
-		p := lab.NewProgress("rows of "+c.table, int64(launches))
-		n := 1
-		source := pgx.CopyFromFunc(func() ([]any, error) {
-			if n >= launches {
-				return nil, nil
-			}
-			x := launched(n)
-			out := slices.Clone(row)
-			for i, name := range names {
-				switch {
-				case name == c.token, name == "token0" && c.curve != "":
-					out[i] = x.mint.Bytes()
-				case name == c.curve, c.table == "tokens" && name == "pool", c.table == "tokens" && name == "candidate" && out[i] != nil:
-					if out[i] != nil {
-						out[i] = market.CurveID(x.mint).Bytes()
-					}
-				case name == "curve" && c.table == "launches", name == "account":
-					out[i] = x.curve.Bytes()
-				case name == "log_index":
-					out[i] = int64(n)
-				}
-			}
-			n++
-			p.At(int64(n))
-			return out, nil
-		})
-		if _, err := conn.CopyFrom(ctx, pgx.Identifier{c.table}, names, source); err != nil {
-			return fmt.Errorf("copy rows of %s: %w", c.table, err)
+	for i := range copies {
+		if err := copies[i].copy(ctx, conn, first, launches); err != nil {
+			return fmt.Errorf("copy a row of %s: %w", copies[i].table, err)
 		}
 	}
 	_, err := conn.Exec(ctx, "ANALYZE")
 	return err
+}
+
+func (c *copied) copy(ctx context.Context, conn *pgx.Conn, first market.Address, launches int) error {
+	query := "SELECT * FROM " + c.table + " WHERE chain = 'solana' AND " + c.token + " = $1" //nolint:unqueryvet // it is copied as it is, whatever columns it has
+	rows, err := conn.Query(ctx, query, first.Bytes())
+	if err != nil {
+		return err
+	}
+	columns := rows.FieldDescriptions()
+	names := make([]string, len(columns))
+	for i := range columns {
+		names[i] = columns[i].Name
+	}
+	row, err := pgx.CollectOneRow(rows, func(r pgx.CollectableRow) ([]any, error) { return r.Values() })
+	if err != nil {
+		return err
+	}
+	p := lab.NewProgress("rows of "+c.table, int64(launches))
+	n := 1
+	_, err = conn.CopyFrom(ctx, pgx.Identifier{c.table}, names, pgx.CopyFromFunc(func() ([]any, error) {
+		if n >= launches {
+			return nil, nil
+		}
+		out := c.of(n, row, names, first)
+		n++
+		p.At(int64(n))
+		return out, nil
+	}))
+	return err
+}
+
+// of is the row of the n-th launch: what names the first one's token, curve or account names its own.
+func (c *copied) of(n int, row []any, names []string, first market.Address) []any {
+	x, out := launched(n), slices.Clone(row)
+	for i, name := range names {
+		old, isKey := out[i].([]byte)
+		switch {
+		case name == "log_index":
+			out[i] = int64(n) // no two launches of a block have the same
+		case !isKey:
+		case bytes.Equal(old, first.Bytes()):
+			out[i] = x.mint.Bytes()
+		case name == c.curveID:
+			out[i] = market.CurveID(x.mint).Bytes()
+		case name == c.account:
+			out[i] = x.curve.Bytes()
+		}
+	}
+	return out
 }
 
 // known is a launch.

@@ -3,6 +3,7 @@
 package solana
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -12,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,6 +22,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
 	simnet "github.com/boardwalkhq/boardwalk/hack/simnet/solana"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
@@ -82,6 +86,7 @@ type bench struct {
 	made     *made
 	dsn      string
 	document string
+	config   *chainconfig.Chain
 	postgres *lab.Postgres
 	conn     *pgx.Conn
 	indexer  *lab.Watched // nil while none runs
@@ -158,6 +163,7 @@ func (b *bench) writeDocument() error {
 		Tracking:  chainconfig.Tracking{Holders: chainconfig.HoldersLaunches},
 		Endpoints: []chainconfig.Endpoint{{URL: b.url, Weight: 1}},
 	}
+	b.config = c
 	raw, _, err := c.Encode()
 	if err != nil {
 		return err
@@ -220,6 +226,7 @@ type result struct {
 	took          []time.Duration // from served until committed, of the blocks at the head
 	behind        int
 	restart       time.Duration
+	past, parsed  time.Duration   // CPU of the indexer over the past, and of reading and decoding the same blocks alone
 	swaps, quiet  []time.Duration // from a fork's being served until its head was committed
 	plain         []time.Duration // the same of a single block, without a fork
 	peak          int64
@@ -246,6 +253,9 @@ func (b *bench) run(ctx context.Context) error {
 		return err
 	}
 	wait.For(ctx, 5*time.Second) // what a start does besides
+	if r.past, r.parsed, err = b.catchUp(ctx); err != nil {
+		return err
+	}
 	if err := b.follow(ctx, r); err != nil {
 		return err
 	}
@@ -281,6 +291,55 @@ func (b *bench) restart(ctx context.Context) (time.Duration, error) {
 	}
 	err := b.until(ctx, func(number uint64) bool { return number >= made.slot })
 	return lab.Now().Sub(began), err
+}
+
+// catchUp serves many blocks at once while the indexer is down, and gives the CPU that it takes until it has them all, its start among it, and that of reading and
+// decoding them alone.
+func (b *bench) catchUp(ctx context.Context) (indexer, alone time.Duration, err error) {
+	b.stop()
+	lab.Say("past: making %d blocks", pastBlocks)
+	decoder, err := decode.New(b.config)
+	if err != nil {
+		return 0, 0, err
+	}
+	for range pastBlocks {
+		made := b.next(b.trades)
+		raw := bytes.NewBuffer(nil)
+		made.write(raw, 1, true)
+		before, err := ownCPU()
+		if err != nil {
+			return 0, 0, err
+		}
+		if _, err := decoder.ParseBlock(made.slot, raw.Bytes()); err != nil {
+			return 0, 0, err
+		}
+		after, err := ownCPU()
+		if err != nil {
+			return 0, 0, err
+		}
+		alone += after - before
+	}
+	if err := b.start(ctx); err != nil {
+		return 0, 0, err
+	}
+	want := b.node.head().slot
+	if err := b.until(ctx, func(number uint64) bool { return number >= want }); err != nil {
+		return 0, 0, err
+	}
+	used, err := b.Usage()
+	return used.CPU, alone, err
+}
+
+// pastBlocks is how many blocks are caught up with.
+const pastBlocks = 60
+
+// ownCPU is what this process has used.
+func ownCPU() (time.Duration, error) {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0, err
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), nil
 }
 
 // follow serves a block each slot, and notes when each is committed.
@@ -379,14 +438,17 @@ func (b *bench) report(r *result) error {
 	}
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.0f ms", lab.Milliseconds(d)) }
 	t := lab.NewTable("", ">measured", ">wanted", "")
-	t.Add("blocks at the head", fmt.Sprint(len(r.took)), "", "")
+	t.Add("blocks at the head", strconv.Itoa(len(r.took)), "", "")
 	t.Add("served to committed, median", at(0.5), "", "")
 	t.Add("served to committed, p99", at(0.99), ms(wantedCommit), lab.Verdict(lab.Quantile(r.took, 0.99) < wantedCommit))
 	t.Add("cores of the indexer, and of the database", fmt.Sprintf("%.3f, %.3f", r.head.Cores(r.head.Server), r.head.Cores(r.head.Database)), fmt.Sprintf("%.2f", wantedCores),
 		lab.Verdict(r.head.Cores(r.head.Server) <= wantedCores))
 	t.Add("cores of all programs of the machine", fmt.Sprintf("%.2f", r.head.Cores(r.head.All)), "", "")
-	t.Add("blocks behind at the end", fmt.Sprint(r.behind), "", "")
+	t.Add("blocks behind at the end", strconv.Itoa(r.behind), "", "")
 	t.Add("peak memory of the indexer", fmt.Sprintf("%d MB", r.peak>>20), fmt.Sprintf("%d MB", wantedMemory>>20), lab.Verdict(r.peak < wantedMemory))
+	ratio := r.past.Seconds() / r.parsed.Seconds()
+	t.Add(fmt.Sprintf("CPU of the indexer over %d blocks of the past, a start among it; of reading and decoding them alone", pastBlocks),
+		fmt.Sprintf("%.1f s, %.1f s: %.1f times", r.past.Seconds(), r.parsed.Seconds(), ratio), fmt.Sprintf("%.0f times", wantedPast), lab.Verdict(ratio <= wantedPast))
 	t.Add("a restart, until its first block is committed", r.restart.Round(10*time.Millisecond).String(), wantedRestart.String(), lab.Verdict(r.restart < wantedRestart))
 	block := median(r.plain)
 	t.Add(fmt.Sprintf("a block without trades, median of %d", len(r.plain)), ms(block), "", "")
