@@ -107,3 +107,40 @@ func TestForgottenWallets(t *testing.T) {
 		})
 	}
 }
+
+// TestForgottenWalletIsRewound: where a wallet's member left, and it is watched anew as another's, undoing the block from which it is and the one before brings
+// nothing of the former member back.
+func TestForgottenWalletIsRewound(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			l, before, gone := lease(t, s), map[string]*market.Changes{}, address(600)
+			for n := 1; n <= 2; n++ {
+				if err := s.Commit(t.Context(), l, commitOf(n, 2, before)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if more, err := s.Wallets.Forget(t.Context(), l, gone); err != nil || more {
+				t.Fatal(more, err)
+			}
+			again := commitOf(3, 0, map[string]*market.Changes{})
+			again.Changes = market.Changes{Watched: []market.Change[market.Address, market.WatchedWallet]{
+				{Key: gone, After: &market.WatchedWallet{Wallet: gone, Member: 2, Since: 3}},
+			}}
+			if err := s.Commit(t.Context(), l, again); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Rewind(t.Context(), l, 1); err != nil {
+				t.Fatal(err)
+			}
+			rows := derivedRows(t, s)
+			for _, table := range []string{"watched_wallets", "wallet_entries", "wallet_fees", "wallet_positions", "wallet_hours"} {
+				if len(rows[table]) != 1 { // the other wallet's
+					t.Errorf("%s: %v", table, rows[table])
+				}
+			}
+		})
+	}
+}

@@ -304,6 +304,36 @@ func TestRewindRestoresEveryTable(t *testing.T) {
 	}
 }
 
+// TestRewindOfManyBlocks goes back over more blocks than are undone together, at once: rows that each of them changed are as the oldest one found them.
+func TestRewindOfManyBlocks(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			l, before := lease(t, s), map[string]*market.Changes{}
+			const blocks = 36
+			var states []map[string][]string
+			for n := 1; n <= blocks; n++ {
+				c := commitOf(n, 3, before)
+				c.Horizon = 0
+				if err := s.Commit(t.Context(), l, c); err != nil {
+					t.Fatal(err)
+				}
+				states = append(states, derivedRows(t, s))
+			}
+			for _, to := range []int{35, 19, 2, 1} { // 1, 16, 17 blocks, and one
+				if _, err := s.Rewind(t.Context(), l, uint64(to)); err != nil {
+					t.Fatal(err)
+				}
+				if got := derivedRows(t, s); !equalRows(got, states[to-1]) {
+					t.Fatalf("after going back to block %d the rows differ from what they were", to)
+				}
+			}
+		})
+	}
+}
+
 // TestLeaseFences has a second indexer take a chain over: what the first holds can't be committed any more.
 func TestLeaseFences(t *testing.T) {
 	t.Parallel()
