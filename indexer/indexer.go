@@ -32,7 +32,7 @@ const (
 	// cachedRows bounds each table of the state between commits.
 	cachedRows = 200_000
 	leaseTTL   = 15 * time.Second
-	// shortestWait and longestWait bound the time between two looks for the head.
+	// shortestWait and longestWait bound the time between two looks for the head, but for those that follow a rhythm.
 	shortestWait = 200 * time.Millisecond
 	longestWait  = 10 * time.Second
 )
@@ -111,7 +111,7 @@ type Indexer struct {
 	pruned int64
 	// announced is when a node last told of a block by itself.
 	announced time.Time
-	beat      beat
+	rhythm    rhythm
 	// short counts reads of the head in a row that were below the cursor.
 	short int
 	// unsure are blocks within the undo horizon that rest on one endpoint's word, oldest first.
@@ -476,7 +476,7 @@ func (ix *Indexer) readHead(ctx context.Context) error {
 		return err
 	}
 	ix.head = head
-	ix.beat.see(began, head.Number)
+	ix.rhythm.see(began, head.Number)
 	ix.holders.See(head.Reached, head.Final)
 	ix.pasts.See(min(head.Final, head.Reached-min(head.Reached, ix.cfg.ReorgBlocks)))
 	return ix.hear(ctx, ix.lease, head)

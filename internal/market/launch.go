@@ -305,3 +305,21 @@ func (l *Launch) Count() {
 
 // OnCurve reports whether the token is on a bonding curve still, full or not.
 func (l *Launch) OnCurve() bool { return l.State == LaunchOnCurve || l.State == LaunchCompleted }
+
+// RaisedByAll is what a constant product has raised once it has sold everything: quote x sale / left, rounded up, as curves do when
+// somebody buys the last tokens. It is 0 where that is no amount.
+func RaisedByAll(quote, sale, left *Amount) (raised Amount) {
+	if left.IsZero() {
+		return raised
+	}
+	if _, over := raised.MulDivOverflow(quote, sale, left); over {
+		return Amount{}
+	}
+	var rest Amount
+	if rest.MulMod(quote, sale, left); !rest.IsZero() {
+		if _, over := raised.AddOverflow(&raised, uint256.NewInt(1)); over {
+			return Amount{}
+		}
+	}
+	return raised
+}

@@ -2,6 +2,7 @@ package solana
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -48,7 +49,7 @@ func NewDays(w *World, seed uint64, every time.Duration) *Days {
 	return &Days{w: w, names: lore.New(seed), rng: rand.New(rand.NewPCG(seed, 41)), every: every}
 }
 
-// A launch takes as long to its goal at least, and has as many trades until then.
+// A launch takes usualLife to its goal, or longer, and has usualTrades until then; people go on with it for a while afterwards.
 const (
 	usualLife   = 6 * time.Minute
 	usualTrades = 125
@@ -95,7 +96,9 @@ func (d *Days) Step(ctx context.Context, at time.Time) error {
 	}
 	for !d.next.After(at) {
 		program := Programs[d.count%len(Programs)]
-		r := d.plan(program, fates[(d.count/len(Programs)+2*(d.count%len(Programs)))%len(fates)], d.next, usualLife+time.Duration(d.rng.IntN(120))*time.Second)
+		turn, round := d.count%len(Programs), d.count/len(Programs)
+		// Programs are at different points of the same list of fates.
+		r := d.plan(program, fates[(round+2*turn)%len(fates)], d.next, usualLife+time.Duration(d.rng.IntN(120))*time.Second)
 		r.end = r.start.Add(r.life + afterwards)
 		d.runs = append(d.runs, r)
 		d.count++
@@ -193,6 +196,8 @@ func (d *Days) trade(ctx context.Context, r *run, at time.Time) error {
 
 // pumpTarget is about what a curve of pump.fun or of LaunchLab raises until it is full.
 const pumpTarget = 85 * lamports
+
+var errEnded = errors.New("local Solana: the node has ended")
 
 // slotTime is how long a slot takes.
 const slotTime = 400 * time.Millisecond

@@ -1,11 +1,6 @@
 package solana
 
-import (
-	"errors"
-	"fmt"
-)
-
-var errEnded = errors.New("local Solana: the node has ended")
+import "fmt"
 
 // Manifest is the Chain resource of the local chain, and the LaunchVenues of its own curves on DBC and LaunchLab, as YAML. pump.fun is declared by the samples.
 func (w *World) Manifest(genesisHash string) []byte {

@@ -18,9 +18,6 @@ type Pool struct {
 	seeds       [][]byte // of the pool's address
 }
 
-// Token is what a pool trades.
-func (p *Pool) Token() svm.Key { return p.base.mint }
-
 // Rates of PumpSwap's fees, in hundredths of a percent. The liquidity's own stays in the pool.
 const (
 	pumpSwapLiquidityBPS = 20

@@ -104,13 +104,13 @@ type Options struct {
 
 // Coins that everybody begins with, and what the pools of the coins have.
 const (
-	personSOL, personUSDC    = 1_000_000, 5_000_000
-	poolSOL, poolUSDC        = 100_000, 15_000_000
-	lamports, microUSD       = 1_000_000_000, 1_000_000
-	setAccountLamports       = 10 * lamports
-	wsolPeople               = 5 // as many keep wrapped SOL; the others wrap what they pay, and unwrap what they get
-	wsolOfPeople             = 10_000
-	stableMintLen, stableDec = mintLen, 6
+	personSOL, personUSDC = 1_000_000, 5_000_000
+	poolSOL, poolUSDC     = 100_000, 15_000_000
+	lamports, microUSD    = 1_000_000_000, 1_000_000
+	setAccountLamports    = 10 * lamports
+	wsolPeople            = 5 // as many keep wrapped SOL; the others wrap what they pay, and unwrap what they get
+	wsolOfPeople          = 10_000
+	stableDec             = 6
 )
 
 // Deploy puts the protocols' stand-ins, the coins, the people and two pools of SOL for USDC on a chain, in two blocks. The chain is the world's alone from then on.
@@ -163,6 +163,9 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 		return nil, err
 	}
 	if w.slot, err = chain.Head(ctx); err != nil {
+		return nil, err
+	}
+	if w.time, err = chain.TimeOf(ctx, w.slot); err != nil {
 		return nil, err
 	}
 	for i, p := range w.People {

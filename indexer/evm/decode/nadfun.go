@@ -1,8 +1,6 @@
 package decode
 
 import (
-	"github.com/holiman/uint256"
-
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -42,26 +40,8 @@ func decodeNadCreate(r *launchLog, venue string) market.Event {
 		Reserves: market.CurveReserves{VirtualQuote: quote, VirtualBase: base, RealBase: sale},
 		Tells:    tellsReserves,
 	}
-	l.TargetQuote = raisedByAll(&quote, &sale, &target)
+	l.TargetQuote = market.RaisedByAll(&quote, &sale, &target)
 	return l
-}
-
-// raisedByAll is what a constant product has raised once it has sold everything: quote x sale / left, rounded up, as the curve does when
-// somebody buys the last tokens. It is 0 where that is no amount.
-func raisedByAll(quote, sale, left *market.Amount) (raised market.Amount) {
-	if left.IsZero() {
-		return raised
-	}
-	if _, over := raised.MulDivOverflow(quote, sale, left); over {
-		return market.Amount{}
-	}
-	var rest market.Amount
-	if rest.MulMod(quote, sale, left); !rest.IsZero() {
-		if _, over := raised.AddOverflow(&raised, uint256.NewInt(1)); over {
-			return market.Amount{}
-		}
-	}
-	return raised
 }
 
 // decodeNadTrade reads (amountIn, amountOut) with the trader and the token as topics. The log tells nothing of the curve after

@@ -135,11 +135,11 @@ var describedEvents = map[string]struct {
 	want  func(e *idltest.Event) []market.Event
 }{
 	"pump CreateEvent": {by: "create_v2", want: func(e *idltest.Event) []market.Event {
-		// quote · sold / (base − sold), where more is there than is sold
+		// quote · sold / (base − sold), rounded up, where more is there than is sold
 		var target market.Amount
 		base, quote, sold := bigOf(e.Amount("virtual_token_reserves")), bigOf(e.Amount("virtual_quote_reserves")), bigOf(e.Amount("real_token_reserves"))
 		if left := new(big.Int).Sub(base, sold); left.Sign() > 0 {
-			target.SetFromBig(quote.Div(quote.Mul(quote, sold), left))
+			target.SetFromBig(quote.Div(quote.Add(quote.Mul(quote, sold), left).Sub(quote, big.NewInt(1)), left))
 		}
 		return []market.Event{market.Launched{
 			TargetQuote: target,

@@ -52,21 +52,12 @@ func pumpCreate(c *call) {
 	if c.bad || e.Venue == "" {
 		return
 	}
-	e.TargetQuote = raisedBy(&e.Reserves, &e.SaleBase)
+	var left market.Amount
+	if _, under := left.SubOverflow(&e.Reserves.VirtualBase, &e.SaleBase); !under {
+		e.TargetQuote = market.RaisedByAll(&e.Reserves.VirtualQuote, &e.SaleBase, &left)
+	}
 	c.r.makes(e.Token, e.Name, e.Symbol)
 	c.emit(e)
-}
-
-// raisedBy is what a curve has raised when all that it sells is sold: the product of its reserves stays, so that it is quote · sold / (base − sold). 0 is unknown.
-func raisedBy(r *market.CurveReserves, sold *market.Amount) (raised market.Amount) {
-	var left market.Amount
-	if _, under := left.SubOverflow(&r.VirtualBase, sold); under || left.IsZero() {
-		return raised
-	}
-	if _, over := raised.MulDivOverflow(&r.VirtualQuote, sold, &left); over {
-		raised.Clear()
-	}
-	return raised
 }
 
 // pumpTrade is TradeEvent. Amounts in SOL are 0 where the curve takes something else; then those at the event's end count.

@@ -111,7 +111,7 @@ func TestPumpFunTarget(t *testing.T) {
 		for _, told := range decodeOne(t, d, tx.Raw).Txs {
 			for _, l := range told.Logs {
 				if e, ok := l.Event.(market.Launched); ok && e.Venue == "pump-fun" && e.Quote == market.Native && e.Tells != 0 { // the first ones told no reserves
-					if found++; e.TargetQuote.Dec() != "85005359056" {
+					if found++; e.TargetQuote.Dec() != "85005359057" {
 						t.Errorf("%s wants to raise %s", e.Token, e.TargetQuote.Dec())
 					}
 				}

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// headersLen is how long an ELF's first header and its one program header are, after which the code begins.
+// headersLen is how long an ELF's first header and its two program headers are, after which the code begins.
 const headersLen = 64 + 2*56
 
 // link writes code as the shared object that Solana's loader reads: a text, the functions of the runtime that it calls as dynamic symbols, and a relocation for

@@ -22,7 +22,7 @@ type DescribedAccount struct {
 // Fields are what an instruction's data or an event has, by the names of the description. Numbers of 64 bits and more may be texts. What is left out is zero.
 type Fields = map[string]any
 
-// DescribedInstruction encodes an instruction by the description of its program (pump, pumpswap, dbc, damm). Accounts are by their names; addresses that are fixed,
+// DescribedInstruction encodes an instruction by the description of its program (pump, pumpswap, dbc, damm, launchlab, cpmm, ammv4). Accounts are by their names; addresses that are fixed,
 // or made of others, need not be given.
 func (c *Chain) DescribedInstruction(ctx context.Context, program, name string, args Fields, accounts map[string]Key) (out Described, err error) {
 	err = c.Call(ctx, &out, "simnet_instruction", map[string]any{"program": program, "name": name, "args": args, "accounts": accounts})

@@ -158,7 +158,7 @@ func (c *Chain) AddProgram(ctx context.Context, address Key, elf []byte) error {
 	return c.Call(ctx, nil, "simnet_addProgram", address, elf)
 }
 
-// SetAccount sets an account, past the runtime's rules; the next block has it.
+// SetAccount sets an account, past the runtime's rules, at once; a fork that takes the next block back takes it back, too.
 func (c *Chain) SetAccount(ctx context.Context, address Key, lamports uint64, owner Key, data []byte) error {
 	return c.Call(ctx, nil, "simnet_setAccount", address, map[string]any{"lamports": lamports, "owner": owner, "data": data})
 }
@@ -167,6 +167,13 @@ func (c *Chain) SetAccount(ctx context.Context, address Key, lamports uint64, ow
 func (c *Chain) Head(ctx context.Context) (slot uint64, err error) {
 	err = c.Call(ctx, &slot, "getSlot", map[string]string{"commitment": "confirmed"})
 	return slot, err
+}
+
+// TimeOf is the time of a slot's block.
+func (c *Chain) TimeOf(ctx context.Context, slot uint64) (time.Time, error) {
+	var seconds int64
+	err := c.Call(ctx, &seconds, "getBlockTime", slot)
+	return time.Unix(seconds, 0), err
 }
 
 // BlockHash is what a transaction names to be taken by the next blocks.

@@ -1,5 +1,5 @@
 // A node of a local Solana: Solana's runtime (litesvm), with blocks made of what it executes, served over the JSON-RPC that Solana's nodes have.
-// It runs in a folder beside its packages; the first argument is its options as JSON: port, genesis (a text), slot (of the first block), time (of the first
+// Its packages are found by NODE_PATH; the first argument is its options as JSON: port, genesis (a text), slot (of the first block), time (of the first
 // block, in seconds) and keep (how many blocks are kept; 0 keeps all). It prints where it listens.
 'use strict';
 
