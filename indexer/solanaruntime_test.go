@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet/lore"
 	simnet "github.com/boardwalkhq/boardwalk/hack/simnet/solana"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/tokentext"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -21,7 +21,7 @@ import (
 type localSolana struct {
 	*simnet.World
 
-	names *lore.Lore
+	names *tokentext.Inventor
 }
 
 func newLocalSolana(t *testing.T, seed uint64) *localSolana {
@@ -35,7 +35,7 @@ func newLocalSolana(t *testing.T, seed uint64) *localSolana {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &localSolana{World: w, names: lore.New(seed)}
+	return &localSolana{World: w, names: tokentext.New(seed)}
 }
 
 // grow makes blocks of what people do, some slots apart.
@@ -191,6 +191,8 @@ func TestSolanaRuntime(t *testing.T) {
 				t.Fatal(err)
 			}
 			unvalued := slices.DeleteFunc(slices.Clone(trades), func(k market.Trade) bool { return k.HasUSD })
+			l.wantReserves(t, st)
+			l.wantTimes(t)
 			if len(trades) != l.Trades() || len(unvalued) > 10 { // before the first trade for USDC SOL has no price
 				t.Errorf("%d trades, want %d; %d have no value", len(trades), l.Trades(), len(unvalued))
 			}
@@ -222,5 +224,52 @@ func (l *localSolana) wantLaunches(t *testing.T, st *store.Store) {
 	}
 	if len(moved) < len(venues) {
 		t.Errorf("moved to pools: %v", moved)
+	}
+}
+
+// wantReserves holds what curves and pools have against what the world's arithmetic left there.
+func (l *localSolana) wantReserves(t *testing.T, st *store.Store) {
+	t.Helper()
+	pools, err := st.Inspect.Pools(t.Context(), "solana", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[market.Address]market.Pool{}
+	for _, p := range pools {
+		have[p.ID] = p
+	}
+	for _, c := range l.Curves() {
+		mint := addressOfKey(c.Token)
+		if c.Pool != nil {
+			p := have[addressOfKey(c.Pool.Account)]
+			base, quote := p.Reserve0, p.Reserve1
+			if p.Token0 != mint {
+				base, quote = quote, base
+			}
+			if base.Uint64() != c.Pool.Base || quote.Uint64() != c.Pool.Quote {
+				t.Errorf("pool %s of %s has %s and %s, want %d and %d", p.ID, p.Protocol, base.Dec(), quote.Dec(), c.Pool.Base, c.Pool.Quote)
+			}
+			continue
+		}
+		got, err := st.Launches.At(t.Context(), []market.Address{mint})
+		if err != nil || len(got) != 1 {
+			t.Fatal(got, err)
+		}
+		r := got[0].Launch.Reserves
+		wrong := r.RealQuote.Uint64() != c.SOL
+		if c.Program != simnet.DBC && got[0].Launch.Traded {
+			wrong = wrong || r.VirtualQuote.Uint64() != c.VirtualSOL || r.VirtualBase.Uint64() != c.VirtualToken || r.RealBase.Uint64() != c.Tokens
+		}
+		if wrong {
+			t.Errorf("curve of %s: %+v, want %+v", mint, r, c)
+		}
+	}
+}
+
+// wantTimes wants the chain's blocks to be of the last hours, one after the other.
+func (l *localSolana) wantTimes(t *testing.T) {
+	t.Helper()
+	if age := time.Since(l.Time()); age < 0 || age > 2*time.Hour {
+		t.Errorf("the chain's newest block is %s old", age)
 	}
 }

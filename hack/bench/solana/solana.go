@@ -36,7 +36,7 @@ const (
 	wantedRestart = 5 * time.Second        // until the first block after it is committed
 	wantedFork    = 500 * time.Millisecond // of forkDepth blocks with trades
 	wantedQuiet   = 50 * time.Millisecond  // of as many without
-	wantedPast    = 3.0                    // CPU of the indexer over the past, over that of reading and decoding alone
+	wantedPast    = 3.0                    // CPU of the indexer over the past, over that of decoding alone
 )
 
 const (
@@ -226,7 +226,7 @@ type result struct {
 	took          []time.Duration // from served until committed, of the blocks at the head
 	behind        int
 	restart       time.Duration
-	past, parsed  time.Duration   // CPU of the indexer over the past, and of reading and decoding the same blocks alone
+	past, parsed  time.Duration   // CPU of the indexer over the past, and of decoding the same blocks alone
 	swaps, quiet  []time.Duration // from a fork's being served until its head was committed
 	plain         []time.Duration // the same of a single block, without a fork
 	peak          int64
@@ -293,7 +293,7 @@ func (b *bench) restart(ctx context.Context) (time.Duration, error) {
 	return lab.Now().Sub(began), err
 }
 
-// catchUp serves many blocks at once while the indexer is down, and gives the CPU that it takes until it has them all, its start among it, and that of reading and
+// catchUp serves many blocks at once while the indexer is down, and gives the CPU that it takes until it has them all, its start among it, and that of
 // decoding them alone.
 func (b *bench) catchUp(ctx context.Context) (indexer, alone time.Duration, err error) {
 	b.stop()
@@ -352,16 +352,23 @@ func (b *bench) follow(ctx context.Context, r *result) (err error) {
 		}()
 	}
 	count := int(b.during / slotTime)
-	head := b.node.head()
 	ready := make(chan block, 2)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	go func() { // the node makes them while the indexer works, as others' nodes would
+		defer close(ready)
+		last := b.node.head()
 		for range count {
-			head = b.made.after(&head, b.trades)
-			ready <- head
+			last = b.made.after(&last, b.trades)
+			select {
+			case ready <- last:
+			case <-ctx.Done():
+				return
+			}
 		}
-		close(ready)
 	}()
 	first := b.node.head().slot
+	r.behind = -1
 	served := make([]time.Time, 0, count)
 	r.head, err = lab.Meter(b, b.postgres, func() error {
 		p, next, committed := lab.NewProgress("head", int64(count)), lab.Now(), 0
@@ -374,9 +381,11 @@ func (b *bench) follow(ctx context.Context, r *result) (err error) {
 				return false
 			}
 			made, more := <-ready
-			if !more {
-				r.behind = count - committed
-				return true
+			if !more { // all are served: those that aren't committed count, too
+				if r.behind < 0 {
+					r.behind = count - committed
+				}
+				return committed >= len(served)
 			}
 			r.blockBytes = max(r.blockBytes, len(made.txs[0])+len(made.txs[len(made.txs)-1]))
 			b.node.serve(made)
@@ -386,18 +395,23 @@ func (b *bench) follow(ctx context.Context, r *result) (err error) {
 		})
 	})
 	slices.Sort(r.took)
-	head = b.node.head()
-	return errors.Join(err, b.until(ctx, func(number uint64) bool { return number >= head.slot }))
+	return err
 }
 
-// fork serves blocks, and then others in their place. It gives how long the last of the first ones took until it was committed, and how long the others did.
+// fork serves blocks, and then others in their place. It gives how long a block without a transaction took until it was committed, and how long the others did.
 func (b *bench) fork(ctx context.Context, trades int) (plain, forked time.Duration, err error) {
+	head := b.node.head()
+	empty, at := b.emptyAfter(&head), lab.Now()
+	b.node.serve(empty)
+	if err := b.until(ctx, func(number uint64) bool { return number >= empty.slot }); err != nil {
+		return 0, 0, err
+	}
+	plain = lab.Now().Sub(at)
 	for range forkDepth {
-		made, at := b.next(trades), lab.Now()
+		made := b.next(trades)
 		if err := b.until(ctx, func(number uint64) bool { return number >= made.slot }); err != nil {
 			return 0, 0, err
 		}
-		plain = lab.Now().Sub(at)
 	}
 	b.node.mu.Lock()
 	blocks := slices.Clone(b.node.blocks)
@@ -405,13 +419,10 @@ func (b *bench) fork(ctx context.Context, trades int) (plain, forked time.Durati
 	b.made.takeBack(forkDepth)
 	last := blocks[len(blocks)-1-forkDepth]
 	var others []block
-	for range forkDepth {
-		// Without trades, so that what takes long is taking back.
-		last = b.made.after(&last, 0)
-		last.txs = [][]byte{}
+	for range forkDepth + 1 {
+		last = b.emptyAfter(&last) // so that what takes long is taking back
 		others = append(others, last)
 	}
-	others = append(others, b.emptyAfter(&last))
 	began := lab.Now()
 	b.node.fork(forkDepth, others...)
 	want := others[len(others)-1]
@@ -447,11 +458,11 @@ func (b *bench) report(r *result) error {
 	t.Add("blocks behind at the end", strconv.Itoa(r.behind), "", "")
 	t.Add("peak memory of the indexer", fmt.Sprintf("%d MB", r.peak>>20), fmt.Sprintf("%d MB", wantedMemory>>20), lab.Verdict(r.peak < wantedMemory))
 	ratio := r.past.Seconds() / r.parsed.Seconds()
-	t.Add(fmt.Sprintf("CPU of the indexer over %d blocks of the past, a start among it; of reading and decoding them alone", pastBlocks),
+	t.Add(fmt.Sprintf("CPU of the indexer over %d blocks of the past, a start among it; of decoding them alone", pastBlocks),
 		fmt.Sprintf("%.1f s, %.1f s: %.1f times", r.past.Seconds(), r.parsed.Seconds(), ratio), fmt.Sprintf("%.0f times", wantedPast), lab.Verdict(ratio <= wantedPast))
 	t.Add("a restart, until its first block is committed", r.restart.Round(10*time.Millisecond).String(), wantedRestart.String(), lab.Verdict(r.restart < wantedRestart))
 	block := median(r.plain)
-	t.Add(fmt.Sprintf("a block without trades, median of %d", len(r.plain)), ms(block), "", "")
+	t.Add(fmt.Sprintf("a block without a transaction, median of %d", len(r.plain)), ms(block), "", "")
 	for _, f := range []struct {
 		about  string
 		took   []time.Duration

@@ -10,7 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
-	"github.com/boardwalkhq/boardwalk/hack/simnet/lore"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/tokentext"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
@@ -41,7 +41,7 @@ type Options struct {
 type Desk struct {
 	world *world.World
 	rng   *rand.Rand
-	lore  *lore.Lore
+	texts *tokentext.Inventor
 	every time.Duration
 	told  func(*launch.Launch)
 
@@ -61,7 +61,7 @@ func New(w *world.World, o Options) *Desk {
 		o.Every = 40 * time.Second
 	}
 	return &Desk{
-		world: w, rng: rand.New(rand.NewPCG(o.Seed, 29)), lore: lore.New(o.Seed),
+		world: w, rng: rand.New(rand.NewPCG(o.Seed, 29)), texts: tokentext.New(o.Seed),
 		every: o.Every, told: o.OnLaunch,
 	}
 }
@@ -278,6 +278,6 @@ func (d *Desk) launch(p plan, at time.Time) act {
 
 // order is what a launch on a venue is to be, without its creator.
 func (d *Desk) order(venue venues.Venue) launch.Order {
-	t := d.lore.Next(venue.Protocol == venues.ClankerV3 || venue.Protocol == venues.ClankerV4)
+	t := d.texts.Next(venue.Protocol == venues.ClankerV3 || venue.Protocol == venues.ClankerV4)
 	return launch.Order{Name: t.Name, Symbol: t.Symbol, Metadata: t.Metadata, Image: t.Image}
 }

@@ -17,7 +17,7 @@ import (
 
 const samples = "../../../config/samples"
 
-// localWorlds are the two chains of `make run`, without nodes.
+// localWorlds are the two EVM chains of `make run`, without nodes.
 func localWorlds() map[string]*world.World {
 	worlds := make(map[string]*world.World)
 	for id, chainID := range map[string]uint64{"base": 8453, "bsc": 56} {

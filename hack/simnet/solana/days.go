@@ -7,15 +7,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet/lore"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/tokentext"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 )
 
 // Days are what happens in a world by the clock: tokens are launched, some run and move to a pool, some fade, and people trade on.
 type Days struct {
 	w     *World
-	names *lore.Lore
+	names *tokentext.Inventor
 	rng   *rand.Rand
 	every time.Duration
 	// next is when the next launch begins, and count how many there were.
@@ -46,7 +46,7 @@ type run struct {
 
 // NewDays begins days by seed. Every is about how long it takes from one launch to the next.
 func NewDays(w *World, seed uint64, every time.Duration) *Days {
-	return &Days{w: w, names: lore.New(seed), rng: rand.New(rand.NewPCG(seed, 41)), every: every}
+	return &Days{w: w, names: tokentext.New(seed), rng: rand.New(rand.NewPCG(seed, 41)), every: every}
 }
 
 // A launch takes usualLife to its goal, or longer, and has usualTrades until then; people go on with it for a while afterwards.

@@ -7,7 +7,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 )
 
-// Pool is a pool of two tokens.
+// Pool is a pool of two tokens: base is the one that was launched, or SOL.
 type Pool struct {
 	Program svm.Key // PumpSwap, DAMM v2, CPMM or AMM v4
 	Account svm.Key

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet/lore"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/tokentext"
 )
 
 // withWSOL has somebody wrap SOL before what do adds, and unwrap what is left after it, unless the person keeps some.
@@ -170,7 +170,7 @@ func (w *World) Fail(ctx context.Context, c *Curve, who svm.Signer) error {
 }
 
 // Act has somebody do something, drawn by the world's seed: whatever the methods above do.
-func (w *World) Act(ctx context.Context, names *lore.Lore) error {
+func (w *World) Act(ctx context.Context, names *tokentext.Inventor) error {
 	who := w.People[w.rng.IntN(len(w.People))]
 	if len(w.curves) == 0 || w.rng.IntN(25) == 0 {
 		program := Programs[w.rng.IntN(len(Programs))]

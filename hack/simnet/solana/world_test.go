@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet/lore"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/tokentext"
 )
 
 func newWorld(t *testing.T, o Options) *World {
@@ -27,7 +27,7 @@ func newWorld(t *testing.T, o Options) *World {
 func TestWorld(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{Seed: 1, People: 8})
-	names := lore.New(1)
+	names := tokentext.New(1)
 	for n := range 120 {
 		for range 3 {
 			if err := w.Act(t.Context(), names); err != nil {

@@ -53,6 +53,12 @@ type Chain struct{ *process.Node }
 
 const startTimeout = time.Minute
 
+// ErrNoRuntime says that Solana's runtime isn't there for this machine.
+var ErrNoRuntime = errors.New("svm: npm's package of Solana's runtime is not for this machine")
+
+// runtimePackage is the one that package.json names.
+const runtimePackage = "litesvm-linux-x64-gnu"
+
 // Start starts a chain with one block, which is empty.
 func Start(ctx context.Context, o Options) (*Chain, error) {
 	packages, err := Packages(ctx)
@@ -62,6 +68,9 @@ func Start(ctx context.Context, o Options) (*Chain, error) {
 	node, err := exec.LookPath("node")
 	if err != nil {
 		return nil, errors.New("svm: node is not on PATH: install Node.js 20 or newer")
+	}
+	if _, err := os.Stat(filepath.Join(packages, "node_modules", runtimePackage)); err != nil {
+		return nil, fmt.Errorf("%w: there is %s alone", ErrNoRuntime, runtimePackage)
 	}
 	if o.Time.IsZero() {
 		o.Time = time.Now()

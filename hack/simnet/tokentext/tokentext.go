@@ -1,5 +1,5 @@
-// Package lore invents what tokens of a local world are called and what they say of themselves.
-package lore
+// Package tokentext invents what tokens of a local world are called and what they say of themselves.
+package tokentext
 
 import (
 	"bytes"
@@ -13,25 +13,25 @@ import (
 	"strings"
 )
 
-// Lore invents tokens, one after the other.
-type Lore struct {
+// Inventor invents tokens, one after the other.
+type Inventor struct {
 	rng *rand.Rand
 	// recent are the newest names, for clones.
 	recent [][2]string
 }
 
-// New is a lore by seed.
-func New(seed uint64) *Lore { return &Lore{rng: rand.New(rand.NewPCG(seed, 31))} }
+// New is an inventor by seed.
+func New(seed uint64) *Inventor { return &Inventor{rng: rand.New(rand.NewPCG(seed, 31))} }
 
 // Token is what a token is called and says of itself. Metadata is a data: URI, or JSON itself; Image is the picture where it stands apart.
 type Token struct{ Name, Symbol, Metadata, Image string }
 
 var (
-	loreFirst = []string{
+	firstWords = []string{
 		"Amber", "Brass", "Cobalt", "Dusty", "Ember", "Fuzzy", "Grumpy", "Hazel", "Ivory", "Jolly", "Kindly", "Lofty", "Mellow",
 		"Nimble", "Opal", "Plucky", "Quiet", "Ruddy", "Silver", "Tangy", "Umber", "Vivid", "Wobbly", "Young", "Zesty",
 	}
-	loreSecond = []string{
+	secondWords = []string{
 		"Anchovy", "Badger", "Compass", "Dumpling", "Falcon", "Gondola", "Hammock", "Iguana", "Jigsaw", "Kazoo", "Lobster", "Marmot",
 		"Noodle", "Ocelot", "Pelican", "Quokka", "Raccoon", "Schooner", "Teapot", "Urchin", "Violin", "Walrus", "Yacht", "Zeppelin",
 	}
@@ -56,7 +56,7 @@ const (
 )
 
 // Next invents a token. Some say nothing, and some nothing that anybody can read. With apart, metadata is JSON itself, and the picture stands beside it.
-func (l *Lore) Next(apart bool) Token {
+func (l *Inventor) Next(apart bool) Token {
 	name := l.name()
 	t := Token{Name: name[0], Symbol: name[1]}
 	picture := l.picture()
@@ -72,7 +72,7 @@ func (l *Lore) Next(apart bool) Token {
 	return t
 }
 
-func (l *Lore) name() [2]string {
+func (l *Inventor) name() [2]string {
 	var name [2]string
 	switch {
 	case len(l.recent) > 3 && l.rng.IntN(cloneEvery) == 0:
@@ -88,7 +88,7 @@ func (l *Lore) name() [2]string {
 }
 
 // clone copies a name, a ticker, or both, not always letter by letter.
-func (l *Lore) clone(of [2]string) [2]string {
+func (l *Inventor) clone(of [2]string) [2]string {
 	other := l.fresh()
 	switch l.rng.IntN(3) {
 	case 0:
@@ -100,9 +100,9 @@ func (l *Lore) clone(of [2]string) [2]string {
 }
 
 // fresh is a name that isn't a recent one.
-func (l *Lore) fresh() [2]string {
+func (l *Inventor) fresh() [2]string {
 	for {
-		first, second := loreFirst[l.rng.IntN(len(loreFirst))], loreSecond[l.rng.IntN(len(loreSecond))]
+		first, second := firstWords[l.rng.IntN(len(firstWords))], secondWords[l.rng.IntN(len(secondWords))]
 		name := [2]string{first + " " + second, strings.ToUpper(first[:1] + second[:4])}
 		if !slices.ContainsFunc(l.recent, func(r [2]string) bool { return strings.EqualFold(r[1], name[1]) }) {
 			return name
@@ -111,7 +111,7 @@ func (l *Lore) fresh() [2]string {
 }
 
 // metadata is the description that most launchpads take, as a data: URI. It has a picture and one to three links.
-func (l *Lore) metadata(o Token, picture string) string {
+func (l *Inventor) metadata(o Token, picture string) string {
 	slug := slugOf(o)
 	m := map[string]string{
 		"name": o.Name, "symbol": o.Symbol, "image": picture,
@@ -128,7 +128,7 @@ func (l *Lore) metadata(o Token, picture string) string {
 }
 
 // metadataApart is JSON itself, as Clanker has it.
-func (l *Lore) metadataApart() string {
+func (l *Inventor) metadataApart() string {
 	type link struct {
 		Platform string `json:"platform"`
 		URL      string `json:"url"`
@@ -172,7 +172,7 @@ func dataURI(kind string, content []byte) string {
 const pictureSize = 40
 
 // picture is a symmetric pattern of 5 by 5 fields in two colours, as a data: URI of a PNG.
-func (l *Lore) picture() string {
+func (l *Inventor) picture() string {
 	colour := func() color.RGBA {
 		return color.RGBA{uint8(l.rng.IntN(256)), uint8(l.rng.IntN(256)), uint8(l.rng.IntN(256)), 255}
 	}

@@ -1,4 +1,4 @@
-package lore
+package tokentext
 
 import (
 	"encoding/base64"
@@ -9,7 +9,7 @@ import (
 )
 
 // What tokens say of themselves can be read, but for what is broken on purpose, and says nothing of the outside world.
-func TestLore(t *testing.T) {
+func TestNext(t *testing.T) {
 	t.Parallel()
 	l := New(1)
 	var silent, broken, pictures, clones int
