@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
-	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
@@ -140,12 +139,12 @@ type row struct {
 func TestSamplesUnderSimnet(t *testing.T) {
 	t.Parallel()
 	w := world.World{
-		Node: &anvil.Node{}, ChainID: 8453, Native: world.Native{Symbol: "ETH", WrappedSymbol: "WETH"},
+		ChainID: 8453, Native: world.Native{Symbol: "ETH", WrappedSymbol: "WETH"},
 		Wrapped: fake(1), StableUSDC6: fake(2), StableUSD18: fake(3), UniswapV2Factory: fake(4), UniswapV3Factory: fake(5),
 		UniswapV4PoolManager: fake(6), PancakeSwapV3Factory: fake(7),
 	}
 	d := t.TempDir()
-	if _, err := w.WriteManifest(d, world.ManifestOptions{ID: "base", Label: "Base", BlockTime: 2 * time.Second}); err != nil {
+	if _, err := w.WriteManifest(d, world.ManifestOptions{ID: "base", Label: "Base", BlockTime: 2 * time.Second, Endpoint: "http://127.0.0.1:18545"}); err != nil {
 		t.Fatal(err)
 	}
 	m, err := files.Load(samples, d)
