@@ -255,9 +255,9 @@ func (l *localSolana) wantReserves(t *testing.T, st *store.Store) {
 		if err != nil || len(got) != 1 {
 			t.Fatal(got, err)
 		}
-		r := got[0].Launch.Reserves
+		r := got[0].Reserves
 		wrong := r.RealQuote.Uint64() != c.SOL
-		if c.Program != simnet.DBC && got[0].Launch.Traded {
+		if c.Program != simnet.DBC && got[0].Traded {
 			wrong = wrong || r.VirtualQuote.Uint64() != c.VirtualSOL || r.VirtualBase.Uint64() != c.VirtualToken || r.RealBase.Uint64() != c.Tokens
 		}
 		if wrong {

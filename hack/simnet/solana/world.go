@@ -141,21 +141,7 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 			return nil, err
 		}
 	}
-	w.table = svm.Table{Key: svm.SignerOf("lookup table").Key, Addresses: []svm.Key{
-		systemProgram, tokenProgram, token2022, accountsProgram, WSOL, USDC, pumpFees, dbcAuthority, dammAuthority, DBCConfig, wsol.account(pumpFees),
-	}}
-	for _, p := range w.People[:min(len(w.People), wsolPeople)] {
-		w.table.Addresses = append(w.table.Addresses, wsol.account(p.Key))
-	}
-	owner, data := w.table.Account()
-	if err := chain.SetAccount(ctx, w.table.Key, rent(len(data)), owner, data); err != nil {
-		return nil, err
-	}
-	if err := chain.SetAccount(ctx, LaunchLabPlatform, rent(0), LaunchLab, nil); err != nil {
-		return nil, err
-	}
-	config := append([]byte{0x1a, 0x6c, 0x0e, 0x7b, 0x74, 0xe6, 0x81, 0x2b}, make([]byte, dbcConfigLen-8)...)
-	if err := chain.SetAccount(ctx, DBCConfig, rent(len(config)), DBC, config); err != nil {
+	if err := w.placeAccounts(ctx); err != nil {
 		return nil, err
 	}
 	var err error
@@ -198,6 +184,25 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// placeAccounts puts the lookup table, and the configurations of venues, on the chain.
+func (w *World) placeAccounts(ctx context.Context) error {
+	w.table = svm.Table{Key: svm.SignerOf("lookup table").Key, Addresses: []svm.Key{
+		systemProgram, tokenProgram, token2022, accountsProgram, WSOL, USDC, pumpFees, dbcAuthority, dammAuthority, DBCConfig, wsol.account(pumpFees),
+	}}
+	for _, p := range w.People[:min(len(w.People), wsolPeople)] {
+		w.table.Addresses = append(w.table.Addresses, wsol.account(p.Key))
+	}
+	owner, data := w.table.Account()
+	if err := w.Chain.SetAccount(ctx, w.table.Key, rent(len(data)), owner, data); err != nil {
+		return err
+	}
+	if err := w.Chain.SetAccount(ctx, LaunchLabPlatform, rent(0), LaunchLab, nil); err != nil {
+		return err
+	}
+	config := append([]byte{0x1a, 0x6c, 0x0e, 0x7b, 0x74, 0xe6, 0x81, 0x2b}, make([]byte, dbcConfigLen-8)...)
+	return w.Chain.SetAccount(ctx, DBCConfig, rent(len(config)), DBC, config)
 }
 
 // Mine makes a block of what people did. Every transaction of it has to do what it is meant to.
