@@ -10,7 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// How many traders there are, and among how many launches nine trades in ten are.
+// There are so many traders. Nine trades in ten are of one of the active launches, one in activeBase is of any launch.
 const (
 	traders    = 20_000
 	active     = 5_000
@@ -22,8 +22,8 @@ type curve struct {
 	virtualSOL, virtualTokens, realSOL, realTokens, tokens uint64
 }
 
-// made makes blocks of trades.
-type made struct {
+// blockMaker makes blocks of trades.
+type blockMaker struct {
 	*beginning
 
 	rng      *rand.Rand
@@ -35,22 +35,22 @@ type made struct {
 	count    int               // of trades, for their names
 	forks    int
 	// changed are what curves and traders had before each of the newest blocks.
-	changed []before
+	changed []formerState
 }
 
-type before struct {
+type formerState struct {
 	curves map[int]curve
 	held   map[[2]int]uint64
 }
 
-func newMade(b *beginning, launches, trades int) *made {
-	return &made{
+func newBlockMaker(b *beginning, launches, trades int) *blockMaker {
+	return &blockMaker{
 		beginning: b, rng: rand.New(rand.NewPCG(1, 2)), popular: lab.NewZipf(min(active, launches), 1), launches: launches, trades: trades, curves: map[int]curve{},
 		held: map[[2]int]uint64{},
 	}
 }
 
-func (m *made) curveOf(n int) curve {
+func (m *blockMaker) curveOf(n int) curve {
 	if c, ok := m.curves[n]; ok {
 		return c
 	}
@@ -58,10 +58,10 @@ func (m *made) curveOf(n int) curve {
 }
 
 // after makes the block after another, with so many trades.
-func (m *made) after(last *block, trades int) block {
+func (m *blockMaker) after(last *block, trades int) block {
 	b := block{slot: last.slot + 1, parentSlot: last.slot, parent: last.hash, time: last.time + int64(last.slot%5+2)/5, txs: [][]byte{m.noise}}
 	b.hash = name(fmt.Sprintf("block %d of fork %d", b.slot, m.forks), 0)
-	was := before{curves: map[int]curve{}, held: map[[2]int]uint64{}}
+	was := formerState{curves: map[int]curve{}, held: map[[2]int]uint64{}}
 	var swaps strings.Builder
 	for n := range trades {
 		if n > 0 {
@@ -79,7 +79,7 @@ func (m *made) after(last *block, trades int) block {
 }
 
 // trade is a purchase of some launch by somebody.
-func (m *made) trade(was *before) string {
+func (m *blockMaker) trade(was *formerState) string {
 	n := m.popular.Draw(m.rng)
 	if m.rng.IntN(activeBase) == 0 {
 		n = m.rng.IntN(m.launches)
@@ -112,7 +112,7 @@ func (m *made) trade(was *before) string {
 }
 
 // takeBack takes the newest blocks back.
-func (m *made) takeBack(depth int) {
+func (m *blockMaker) takeBack(depth int) {
 	for range depth {
 		was := m.changed[len(m.changed)-1]
 		m.changed = m.changed[:len(m.changed)-1]

@@ -12,11 +12,11 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// copied is a table with a row of each launch, the columns that name its token and its curve's id among the pools, and the column of the account that has
+// copiedTable is a table with a row of each launch, the columns that name its token and its curve's id among the pools, and the column of the account that has
 // its tokens.
-type copied struct{ table, token, curveID, account string }
+type copiedTable struct{ table, token, curveID, account string }
 
-var copies = []copied{
+var copies = []copiedTable{
 	{table: "launches", token: "mint", account: "curve"},
 	{table: "tokens", token: "mint", curveID: "pool"},
 	{table: "pools", token: "base", curveID: "id"},
@@ -34,7 +34,7 @@ func copyLaunches(ctx context.Context, conn *pgx.Conn, first market.Address, lau
 	return err
 }
 
-func (c *copied) copy(ctx context.Context, conn *pgx.Conn, first market.Address, launches int) error {
+func (c *copiedTable) copy(ctx context.Context, conn *pgx.Conn, first market.Address, launches int) error {
 	query := "SELECT * FROM " + c.table + " WHERE chain = 'solana' AND " + c.token + " = $1" //nolint:unqueryvet // it is copied as it is, whatever columns it has
 	rows, err := conn.Query(ctx, query, first.Bytes())
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *copied) copy(ctx context.Context, conn *pgx.Conn, first market.Address,
 }
 
 // of is the row of the n-th launch: what names the first one's token, curve or account names its own.
-func (c *copied) of(n int, row []any, names []string, first market.Address) []any {
+func (c *copiedTable) of(n int, row []any, names []string, first market.Address) []any {
 	x, out := launched(n), slices.Clone(row)
 	for i, name := range names {
 		old, isKey := out[i].([]byte)
@@ -83,11 +83,11 @@ func (c *copied) of(n int, row []any, names []string, first market.Address) []an
 	return out
 }
 
-// known is a launch.
-type known struct{ mint, curve market.Address }
+// launchKeys are the addresses of a launch.
+type launchKeys struct{ mint, curve market.Address }
 
 // launched is the n-th launch.
-func launched(n int) known {
+func launched(n int) launchKeys {
 	mint := key("launch", n)
-	return known{mint: market.SolanaAddress(mint), curve: market.SolanaAddress(key("curve of "+market.EncodeBase58(mint[:]), 0))}
+	return launchKeys{mint: market.SolanaAddress(mint), curve: market.SolanaAddress(key("curve of "+market.EncodeBase58(mint[:]), 0))}
 }

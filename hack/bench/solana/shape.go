@@ -44,7 +44,7 @@ type template struct {
 	curveAt, traderAt int
 }
 
-// Where the fields of pump.fun's TradeEvent stand, behind the mark of an event and the event's own (facts of its description).
+// Offsets of the fields of pump.fun's TradeEvent, by its description. The first 16 bytes say that it is an event, and which.
 const (
 	eventMint, eventSOL, eventTokens, eventTrader = 16, 48, 56, 65
 	eventVirtualSOL, eventVirtualTokens           = 105, 113

@@ -26,7 +26,7 @@ func TestBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newMade(b, 100, 450)
+	m := newBlockMaker(b, 100, 450)
 	made := m.after(&b.blocks[len(b.blocks)-1], 450)
 	var list []json.RawMessage
 	if err := json.Unmarshal(append(append([]byte("["), bytes.Join(made.txs, []byte(","))...), ']'), &list); err != nil {

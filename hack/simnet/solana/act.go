@@ -2,7 +2,6 @@ package solana
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -105,7 +104,7 @@ func (a *act) place(account svm.Account) int {
 func (a *act) call(i svm.Instruction, seeds ...[]byte) {
 	var own svm.Key
 	if len(seeds) > 0 {
-		own = addressOf(a.program, seeds...)
+		own = svm.AddressOf(a.program, seeds...)
 	}
 	metas := make([]standin.Meta, len(i.Accounts))
 	for n, account := range i.Accounts {
@@ -166,19 +165,16 @@ func (a *act) instruction() (svm.Instruction, error) {
 	return svm.Instruction{Program: a.program, Accounts: a.accounts, Data: data}, nil
 }
 
+// openVault makes a pool's account of a token, which an authority owns. address is how the program derives such accounts.
+func (a *act) openVault(payer, pool svm.Key, t coin, authority svm.Key, address func(program, pool, mint svm.Key) (svm.Key, [][]byte)) svm.Key {
+	k, seeds := address(a.program, pool, t.mint)
+	a.call(createAccount(payer, k, tokenAccountLen, t.program), seeds...)
+	a.call(initializeAccount(t.program, k, t.mint, authority))
+	return k
+}
+
 // derived is a program's address that seeds name, and the seeds with the bump behind them.
 func derived(program svm.Key, seeds ...[]byte) (svm.Key, [][]byte) {
 	k, bump := svm.Derived(program, seeds...)
 	return k, append(slices.Clone(seeds), []byte{bump})
-}
-
-// addressOf is the address that seeds with their bump make.
-func addressOf(program svm.Key, seeds ...[]byte) svm.Key {
-	h := sha256.New()
-	for _, s := range seeds {
-		h.Write(s)
-	}
-	h.Write(program[:])
-	h.Write([]byte("ProgramDerivedAddress"))
-	return svm.Key(h.Sum(nil))
 }

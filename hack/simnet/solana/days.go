@@ -185,7 +185,7 @@ func (d *Days) trade(ctx context.Context, r *run, at time.Time) error {
 	}
 	target := uint64(dbcThreshold)
 	if r.program != DBC {
-		target = pumpTarget
+		target = curveTarget
 	}
 	wanted := uint64(r.goal * min(1, float64(at.Sub(r.start))/float64(r.life)) * float64(target))
 	if c.SOL >= wanted || d.rng.IntN(5) == 0 {
@@ -193,9 +193,6 @@ func (d *Days) trade(ctx context.Context, r *run, at time.Time) error {
 	}
 	return d.w.Buy(ctx, c, who, 20_000_000+uint64(d.rng.Float64()*1.6*float64(target)/usualTrades)+min(wanted-c.SOL, target/10)/4)
 }
-
-// pumpTarget is about what a curve of pump.fun or of LaunchLab raises until it is full.
-const pumpTarget = 85 * lamports
 
 var errEnded = errors.New("local Solana: the node has ended")
 

@@ -20,8 +20,8 @@ const (
 	dammFeeBPS   = 25
 )
 
-// vault is the account that has a token of a curve or a pool.
-func vault(program, pool, mint svm.Key) (svm.Key, [][]byte) {
+// meteoraVault is the token account of a curve of DBC, or of a pool of DAMM v2.
+func meteoraVault(program, pool, mint svm.Key) (svm.Key, [][]byte) {
 	return derived(program, []byte("token_vault"), mint[:], pool[:])
 }
 
@@ -31,14 +31,6 @@ func poolAddress(program, config, a, b svm.Key) (svm.Key, [][]byte) {
 		a, b = b, a
 	}
 	return derived(program, []byte("pool"), config[:], a[:], b[:])
-}
-
-// openVault makes a vault that an authority has.
-func (a *act) openVault(payer, pool svm.Key, t coin, authority svm.Key) svm.Key {
-	k, seeds := vault(a.program, pool, t.mint)
-	a.call(createAccount(payer, k, tokenAccountLen, t.program), seeds...)
-	a.call(initializeAccount(t.program, k, t.mint, authority))
-	return k
 }
 
 // launchDBC launches a token on a curve of DBC: of SPL Token, with its name in an account of Metaplex.
@@ -51,8 +43,8 @@ func (w *World) launchDBC(ctx context.Context, t *tx, creator svm.Signer, l Laun
 	}
 	var curveSeeds [][]byte
 	c.Account, curveSeeds = poolAddress(DBC, DBCConfig, mint.Key, WSOL)
-	baseVault, _ := vault(DBC, c.Account, mint.Key)
-	quoteVault, _ := vault(DBC, c.Account, WSOL)
+	baseVault, _ := meteoraVault(DBC, c.Account, mint.Key)
+	quoteVault, _ := meteoraVault(DBC, c.Account, WSOL)
 	metadata, _ := derived(metadataProgram, []byte("metadata"), metadataProgram[:], mint.Key[:])
 	a := t.act(ctx, "dbc", "initialize_virtual_pool_with_spl_token", svm.Fields{"params": svm.Fields{"name": l.Name, "symbol": l.Symbol, "uri": l.URI}}, map[string]svm.Key{
 		"config": DBCConfig, "pool_authority": dbcAuthority, "creator": creator.Key, "base_mint": mint.Key, "quote_mint": WSOL, "pool": c.Account, "base_vault": baseVault,
@@ -61,8 +53,8 @@ func (w *World) launchDBC(ctx context.Context, t *tx, creator svm.Signer, l Laun
 	a.call(createAccount(creator.Key, mint.Key, mintLen, tokenProgram))
 	a.call(initializeMint(tokenProgram, mint.Key, 6, dbcAuthority))
 	a.call(createAccount(creator.Key, c.Account, dbcPoolLen, DBC), curveSeeds...)
-	a.openVault(creator.Key, c.Account, c.coin, dbcAuthority)
-	a.openVault(creator.Key, c.Account, wsol, dbcAuthority)
+	a.openVault(creator.Key, c.Account, c.coin, dbcAuthority, meteoraVault)
+	a.openVault(creator.Key, c.Account, wsol, dbcAuthority, meteoraVault)
 	a.call(mintTo(tokenProgram, mint.Key, baseVault, dbcAuthority, curveSupply), dbcAuthoritySeeds...)
 	a.nest(t.describeToken(mint.Key, dbcAuthority, creator.Key, l))
 	a.call(giveUpMinting(tokenProgram, mint.Key, dbcAuthority), dbcAuthoritySeeds...)
@@ -72,7 +64,7 @@ func (w *World) launchDBC(ctx context.Context, t *tx, creator svm.Signer, l Laun
 	return c
 }
 
-// How long the accounts of a curve and of a configuration are.
+// Lengths of the accounts of a curve and of a configuration.
 const (
 	dbcPoolLen   = 424
 	dbcConfigLen = 1048
@@ -103,8 +95,8 @@ func (w *World) swapDBC(ctx context.Context, t *tx, c *Curve, who svm.Signer, bu
 	fee := given * dbcFeeBPS / 10_000
 	without := given - fee
 	var got uint64
-	baseVault, _ := vault(DBC, c.Account, c.Token)
-	quoteVault, _ := vault(DBC, c.Account, WSOL)
+	baseVault, _ := meteoraVault(DBC, c.Account, c.Token)
+	quoteVault, _ := meteoraVault(DBC, c.Account, WSOL)
 	input, output, inVault, outVault := wsol, c.coin, quoteVault, baseVault
 	if buys {
 		got = min(amount(c.VirtualToken, without, c.VirtualSOL+without), c.Tokens)
@@ -158,10 +150,10 @@ func (w *World) migrateDBC(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 	p := &Pool{Program: DAMM, base: c.coin, quote: wsol, Base: amount(c.SOL, c.VirtualToken, c.VirtualSOL), Quote: c.SOL}
 	config, _ := svm.Derived(DAMM, []byte("config"))
 	p.Account, p.seeds = poolAddress(DAMM, config, c.Token, WSOL)
-	baseVault, _ := vault(DBC, c.Account, c.Token)
-	quoteVault, _ := vault(DBC, c.Account, WSOL)
-	vaultA, _ := vault(DAMM, p.Account, c.Token)
-	vaultB, _ := vault(DAMM, p.Account, WSOL)
+	baseVault, _ := meteoraVault(DBC, c.Account, c.Token)
+	quoteVault, _ := meteoraVault(DBC, c.Account, WSOL)
+	vaultA, _ := meteoraVault(DAMM, p.Account, c.Token)
+	vaultB, _ := meteoraVault(DAMM, p.Account, WSOL)
 	price := sqrtPrice(p.Quote, p.Base)
 
 	create := t.act(ctx, "damm", "initialize_pool_with_dynamic_config", svm.Fields{"params": svm.Fields{"sqrt_price": price}}, map[string]svm.Key{
@@ -170,8 +162,8 @@ func (w *World) migrateDBC(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 		"token_a_program": tokenProgram, "token_b_program": tokenProgram,
 	})
 	create.call(createAccount(who.Key, p.Account, dammPoolLen, DAMM), p.seeds...)
-	create.openVault(who.Key, p.Account, c.coin, dammAuthority)
-	create.openVault(who.Key, p.Account, wsol, dammAuthority)
+	create.openVault(who.Key, p.Account, c.coin, dammAuthority, meteoraVault)
+	create.openVault(who.Key, p.Account, wsol, dammAuthority, meteoraVault)
 	create.call(c.coin.transfer(baseVault, vaultA, dbcAuthority, p.Base))
 	create.call(wsol.transfer(quoteVault, vaultB, dbcAuthority, p.Quote))
 	create.event(ctx, "EvtInitializePool", svm.Fields{
@@ -199,8 +191,8 @@ func (w *World) swapDAMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, bu
 	w.trades++
 	fee := given * dammFeeBPS / 10_000
 	without := given - fee
-	vaultA, _ := vault(DAMM, p.Account, p.base.mint)
-	vaultB, _ := vault(DAMM, p.Account, p.quote.mint)
+	vaultA, _ := meteoraVault(DAMM, p.Account, p.base.mint)
+	vaultB, _ := meteoraVault(DAMM, p.Account, p.quote.mint)
 	input, output, inVault, outVault := p.base, p.quote, vaultA, vaultB
 	var got uint64
 	direction := 0

@@ -70,7 +70,7 @@ func (w *World) launchPumpFun(ctx context.Context, t *tx, creator svm.Signer, l 
 		Program: token2022, Accounts: []svm.Account{written(mint.Key), signing(authority)}, Data: join([]byte{215, 228, 166, 228, 84, 100, 86, 123}, make32(nil)),
 	}, authoritySeeds...)
 	a.call(createAccount(creator.Key, c.Account, pumpCurveLen, PumpFun), curveSeeds...)
-	a.call(pay(creator.Key, c.vault(), rent(0))) // fees of small trades are less than an account has to have
+	a.call(pay(creator.Key, c.creatorVault(), rent(0))) // fees of small trades are less than an account has to have
 	a.call(c.coin.openAccount(creator.Key, c.Account))
 	a.call(mintTo(token2022, mint.Key, c.coin.account(c.Account), authority, curveSupply), authoritySeeds...)
 	a.call(giveUpMinting(token2022, mint.Key, authority), authoritySeeds...)
@@ -114,7 +114,7 @@ func (w *World) buyPumpFun(ctx context.Context, t *tx, c *Curve, who svm.Signer,
 	w.trades++
 	got := amount(c.VirtualToken, paid, c.VirtualSOL+paid)
 	if got >= c.Tokens {
-		// What the rest costs, rounded up.
+		// Only so much is for sale: the buyer pays the price of that, rounded up.
 		got = c.Tokens
 		paid = amount(c.VirtualSOL, got, c.VirtualToken-got) + 1
 		c.Complete = true
@@ -153,15 +153,15 @@ func (w *World) sellPumpFun(ctx context.Context, t *tx, c *Curve, who svm.Signer
 	w.loses(c.Token, who.Key, given)
 }
 
-// vault is where the creator's fees go.
-func (c *Curve) vault() svm.Key {
+// creatorVault is the account that the creator's fees are paid to.
+func (c *Curve) creatorVault() svm.Key {
 	k, _ := svm.Derived(PumpFun, []byte("creator-vault"), c.Creator.Key[:])
 	return k
 }
 
 func (c *Curve) pumpAccounts(who svm.Signer) map[string]svm.Key {
 	return map[string]svm.Key{
-		"mint": c.Token, "user": who.Key, "token_program": token2022, "associated_user": c.coin.account(who.Key), "fee_recipient": pumpFees, "creator_vault": c.vault(),
+		"mint": c.Token, "user": who.Key, "token_program": token2022, "associated_user": c.coin.account(who.Key), "fee_recipient": pumpFees, "creator_vault": c.creatorVault(),
 	}
 }
 

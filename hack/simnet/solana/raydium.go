@@ -34,22 +34,14 @@ var (
 
 const (
 	labFeeBPS, cpmmFeeBPS, ammFeeBPS = 100, 25, 25
-	labTarget                        = 85 * lamports
+	curveTarget                      = 85 * lamports // about what a curve of pump.fun raises, too
 	labPoolLen, cpmmPoolLen          = 429, 637
 	ammPoolLen                       = 752
 )
 
-// poolVault is the account that has a token of a curve of LaunchLab, or of a pool of CPMM.
-func poolVault(program, pool, mint svm.Key) (svm.Key, [][]byte) {
+// raydiumVault is the token account of a curve of LaunchLab, or of a pool of CPMM.
+func raydiumVault(program, pool, mint svm.Key) (svm.Key, [][]byte) {
 	return derived(program, []byte("pool_vault"), pool[:], mint[:])
-}
-
-// openPoolVault makes such an account.
-func (a *act) openPoolVault(payer, pool svm.Key, t coin, authority svm.Key) svm.Key {
-	k, seeds := poolVault(a.program, pool, t.mint)
-	a.call(createAccount(payer, k, tokenAccountLen, t.program), seeds...)
-	a.call(initializeAccount(t.program, k, t.mint, authority))
-	return k
 }
 
 // launchLab launches a token on a curve of LaunchLab.
@@ -64,7 +56,7 @@ func (w *World) launchLab(ctx context.Context, t *tx, creator svm.Signer, l Laun
 	c.Account, seeds = derived(LaunchLab, []byte("pool"), mint.Key[:], WSOL[:])
 	texts := svm.Fields{"decimals": 6, "name": l.Name, "symbol": l.Symbol, "uri": l.URI}
 	curve := svm.Fields{"Constant": svm.Fields{"data": svm.Fields{
-		"supply": text(curveSupply), "total_base_sell": text(pumpSale), "total_quote_fund_raising": text(labTarget), "migrate_type": 1,
+		"supply": text(curveSupply), "total_base_sell": text(pumpSale), "total_quote_fund_raising": text(curveTarget), "migrate_type": 1,
 	}}}
 	a := t.act(ctx, "launchlab", "initialize_v2", svm.Fields{"base_mint_param": texts, "curve_param": curve}, map[string]svm.Key{
 		"payer": creator.Key, "creator": creator.Key, "global_config": labConfig, "platform_config": LaunchLabPlatform, "base_mint": mint.Key, "quote_mint": WSOL,
@@ -72,8 +64,8 @@ func (w *World) launchLab(ctx context.Context, t *tx, creator svm.Signer, l Laun
 	a.call(createAccount(creator.Key, mint.Key, mintLen, tokenProgram))
 	a.call(initializeMint(tokenProgram, mint.Key, 6, labAuthority))
 	a.call(createAccount(creator.Key, c.Account, labPoolLen, LaunchLab), seeds...)
-	base := a.openPoolVault(creator.Key, c.Account, c.coin, labAuthority)
-	a.openPoolVault(creator.Key, c.Account, wsol, labAuthority)
+	base := a.openVault(creator.Key, c.Account, c.coin, labAuthority, raydiumVault)
+	a.openVault(creator.Key, c.Account, wsol, labAuthority, raydiumVault)
 	a.call(mintTo(tokenProgram, mint.Key, base, labAuthority, curveSupply), labAuthoritySeeds...)
 	a.nest(t.describeToken(mint.Key, labAuthority, creator.Key, l))
 	a.call(giveUpMinting(tokenProgram, mint.Key, labAuthority), labAuthoritySeeds...)
@@ -96,8 +88,8 @@ func (a *act) eventTwice(ctx context.Context, name string, fields svm.Fields) {
 // swapLab buys from a curve of LaunchLab or sells to it. The fee is taken of what goes in, and stays with the curve.
 func (w *World) swapLab(ctx context.Context, t *tx, c *Curve, who svm.Signer, buys bool, given uint64) {
 	w.trades++
-	base, _ := poolVault(LaunchLab, c.Account, c.Token)
-	quote, _ := poolVault(LaunchLab, c.Account, WSOL)
+	base, _ := raydiumVault(LaunchLab, c.Account, c.Token)
+	quote, _ := raydiumVault(LaunchLab, c.Account, WSOL)
 	soldBefore, raisedBefore := pumpSale-c.Tokens, c.SOL
 	var got uint64
 	fee := given * labFeeBPS / 10_000
@@ -151,7 +143,7 @@ func (w *World) migrateLab(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 	}
 	p.Account, p.seeds = derived(CPMM, []byte("pool"), cpmmConfig[:], first.mint[:], second.mint[:])
 	from := func(t coin) svm.Key {
-		k, _ := poolVault(LaunchLab, c.Account, t.mint)
+		k, _ := raydiumVault(LaunchLab, c.Account, t.mint)
 		return k
 	}
 	create := t.act(ctx, "cpmm", "initialize_with_permission", svm.Fields{"init_amount_0": text(inFirst), "init_amount_1": text(inSecond)}, map[string]svm.Key{
@@ -163,7 +155,7 @@ func (w *World) migrateLab(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 		coin
 		amount uint64
 	}{{first, inFirst}, {second, inSecond}} {
-		to := create.openPoolVault(who.Key, p.Account, side.coin, cpmmAuthority)
+		to := create.openVault(who.Key, p.Account, side.coin, cpmmAuthority, raydiumVault)
 		create.call(side.transfer(from(side.coin), to, labAuthority, side.amount))
 	}
 	a := t.act(ctx, "launchlab", "migrate_to_cpswap", nil, map[string]svm.Key{
@@ -186,8 +178,8 @@ func (w *World) swapCPMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, bu
 	}
 	fee := given * cpmmFeeBPS / 10_000
 	got := amount(*outReserve, given-fee, *inReserve+given-fee)
-	inVault, _ := poolVault(CPMM, p.Account, input.mint)
-	outVault, _ := poolVault(CPMM, p.Account, output.mint)
+	inVault, _ := raydiumVault(CPMM, p.Account, input.mint)
+	outVault, _ := raydiumVault(CPMM, p.Account, output.mint)
 	a := t.act(ctx, "cpmm", "swap_base_input", svm.Fields{"amount_in": text(given)}, map[string]svm.Key{
 		"payer": who.Key, "amm_config": cpmmConfig, "pool_state": p.Account, "input_token_account": input.account(who.Key), "output_token_account": output.account(who.Key),
 		"input_vault": inVault, "output_vault": outVault, "input_token_program": input.program, "output_token_program": output.program, "input_token_mint": input.mint,

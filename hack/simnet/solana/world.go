@@ -274,6 +274,16 @@ func sqrtPrice(a, b uint64) string {
 // has is what a person has of a token.
 func (w *World) has(token, owner svm.Key) uint64 { return w.held[holding{token, owner}] }
 
-// gains adds to what a person has, loses takes from it.
-func (w *World) gains(token, owner svm.Key, n uint64) { w.held[holding{token, owner}] += n }
-func (w *World) loses(token, owner svm.Key, n uint64) { w.held[holding{token, owner}] -= n }
+// gains adds to what a person has. Wrapped SOL isn't counted: everybody wraps what they pay.
+func (w *World) gains(token, owner svm.Key, n uint64) {
+	if token != WSOL {
+		w.held[holding{token, owner}] += n
+	}
+}
+
+// loses takes from what a person has.
+func (w *World) loses(token, owner svm.Key, n uint64) {
+	if token != WSOL {
+		w.held[holding{token, owner}] -= n
+	}
+}

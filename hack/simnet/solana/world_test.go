@@ -1,7 +1,6 @@
 package solana
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
@@ -56,9 +55,4 @@ func TestWorld(t *testing.T) {
 	if len(migrated) < len(Programs) {
 		t.Errorf("%d curves, migrated: %v", len(w.curves), migrated)
 	}
-	var block json.RawMessage
-	if err := w.Chain.Call(t.Context(), &block, "getBlock", w.slot, map[string]any{"commitment": "confirmed", "maxSupportedTransactionVersion": 1}); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%d curves, %v, %d bytes in the last block", len(w.curves), migrated, len(block))
 }

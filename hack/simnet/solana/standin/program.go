@@ -6,7 +6,7 @@ func Program() []byte {
 	return link(a.finish(), a.calls)
 }
 
-// Where the program keeps what it works with: the runtime gives it 32 KB of memory from heap on.
+// Addresses in the program's memory. The runtime gives each call 32 KB, which begin at heap.
 const (
 	heap    = 0x3_0000_0000
 	infos   = heap          // the instruction's accounts as calls want them (SolAccountInfo)

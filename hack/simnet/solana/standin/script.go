@@ -23,7 +23,7 @@ const (
 	scriptMark = 0x5742 // "BW"
 )
 
-// What an account of a call may be.
+// The bits of an account's flags in a script: the called program may write the account, and the account signs the call.
 const (
 	flagWritable = 1
 	flagSigner   = 2

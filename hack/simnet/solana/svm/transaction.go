@@ -44,17 +44,21 @@ func (k *Key) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// AddressOf is the address of a program's that seeds, with their bump behind them, make (Solana's create_program_address).
+func AddressOf(program Key, seeds ...[]byte) Key {
+	h := sha256.New()
+	for _, seed := range seeds {
+		h.Write(seed)
+	}
+	h.Write(program[:])
+	h.Write([]byte("ProgramDerivedAddress"))
+	return Key(h.Sum(nil))
+}
+
 // Derived is the address of a program's that seeds name, and the bump that is the last of its seeds (Solana's find_program_address).
 func Derived(program Key, seeds ...[]byte) (Key, byte) {
 	for bump := 255; bump >= 0; bump-- {
-		h := sha256.New()
-		for _, seed := range seeds {
-			h.Write(seed)
-		}
-		h.Write([]byte{byte(bump)})
-		h.Write(program[:])
-		h.Write([]byte("ProgramDerivedAddress"))
-		key := Key(h.Sum(nil))
+		key := AddressOf(program, append(slices.Clone(seeds), []byte{byte(bump)})...)
 		if _, err := new(edwards25519.Point).SetBytes(key[:]); err != nil {
 			return key, byte(bump)
 		}

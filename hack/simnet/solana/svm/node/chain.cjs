@@ -9,7 +9,7 @@ const { bs58 } = require('@coral-xyz/anchor').utils.bytes;
 const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const TOKEN_2022 = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 
-// How many blocks a confirmed block is below the head when it is final, and how many a transaction's blockhash is good for.
+// A block is final when FINAL_DEPTH blocks are above it. A transaction may name the hash of one of the newest HASHES blocks.
 const FINAL_DEPTH = 32;
 const HASHES = 150;
 const SLOTS_PER_EPOCH = 432_000;
@@ -276,8 +276,7 @@ class Chain {
     slot = slot === undefined ? last.slot + 1 : slot;
     time = time === undefined ? last.time : time;
     if (last && slot <= last.slot) throw new Refusal(-32602, `slot ${slot} isn't after the head's, ${last.slot}`);
-    const epoch = Math.floor(slot / SLOTS_PER_EPOCH);
-    this.svm.setClock(new Clock(BigInt(slot), 0n, BigInt(epoch), BigInt(epoch + 1), BigInt(time)));
+    this.setClock(slot, time);
     const block = {
       slot, time, height: last ? last.height + 1 : 0, parentSlot: last ? last.slot : slot - 1, parentHash: last ? last.hash : hash('none', this.genesis), txs: [],
     };
@@ -314,6 +313,12 @@ class Chain {
     return { slot, blockhash: block.hash, results };
   }
 
+  // setClock sets the slot and the time that programs see.
+  setClock(slot, time) {
+    const epoch = Math.floor(slot / SLOTS_PER_EPOCH);
+    this.svm.setClock(new Clock(BigInt(slot), 0n, BigInt(epoch), BigInt(epoch + 1), BigInt(time)));
+  }
+
   // tellSlots tells programs of the newest slots, which lookup tables are made with.
   tellSlots() {
     this.svm.setSlotHashes(this.blocks.slice(-64).reverse().map((b) => ({ slot: BigInt(b.slot), hash: b.hash })));
@@ -338,6 +343,7 @@ class Chain {
       this.forget(block);
     }
     this.decimals.clear();
+    this.setClock(this.head.slot, this.head.time);
     this.tellSlots();
     return this.head.slot;
   }

@@ -12,7 +12,7 @@ const idl = require('./idl.cjs');
 const options = JSON.parse(process.argv[2]);
 const chain = new Chain(options);
 
-// What makes the chain go on: no node of Solana has these.
+// Methods that a real node doesn't have: tests and the local world make blocks, take them back, and encode instructions and events with them.
 const making = {
   simnet_mine: (p) => chain.mine(p),
   simnet_revert: (slot) => chain.revert(slot),
