@@ -506,6 +506,7 @@ func (ix *Indexer) resume(ctx context.Context) error {
 	}
 	ix.state, ix.unwritten = derive.NewState(b), false
 	ix.enricher.ForgetQuotes() // what was asked for a block that wasn't committed is asked again
+	ix.enricher.ForgetSupplies()
 	ix.account.indexed(status.Last)
 	return nil
 }

@@ -367,6 +367,10 @@ func (g *gapped) Supplies(_ context.Context, at chain.Ref, tokens []market.Addre
 	return facts, nil
 }
 
+func (g *gapped) NewestSupplies(context.Context, uint64, []market.Address) ([]chain.SupplyAfter, error) {
+	return nil, nil
+}
+
 func (g *gapped) Balances(_ context.Context, at chain.Ref, keys []market.BalanceKey, _ func(market.Fact) bool) (facts []market.BalanceFact, err error) {
 	after := g.after(at)
 	for _, k := range keys {

@@ -107,6 +107,7 @@ func (ix *Indexer) goBackTo(ctx context.Context, block market.Header) error {
 	if err != nil {
 		return err
 	}
+	ix.enricher.ForgetSupplies()
 	// A recount's job can come back as it was before the chain document ceased to ask for its token.
 	if err := ix.endRecounts(ctx, ix.lease); err != nil {
 		return err

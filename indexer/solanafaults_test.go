@@ -98,17 +98,17 @@ func TestSolanaForgedBlock(t *testing.T) {
 	for range 40 {
 		w.Grow(3)
 		for _, n := range append(honest, liar) {
-			n.Serve(w.Blocks)
+			n.ServeWorld(w)
 		}
 		awaitSolana(t, st, w)
 	}
-	end()
 	if lies.Load() == 0 {
 		t.Fatal("the liar wasn't asked")
 	}
-	end = startSolana(t, fresh, solanaConfig(honest[0]))
-	awaitSolana(t, fresh, w)
+	endFresh := startSolana(t, fresh, solanaConfig(honest[0]))
+	settleSolana(t, w, append(honest, liar), st, fresh)
 	end()
+	endFresh()
 	wantSolanaHolders(t, st, w)
 }
 
@@ -175,7 +175,7 @@ func TestSolanaBadAnswers(t *testing.T) {
 			before := w.Blocks[len(w.Blocks)-1]
 			w.Grow(5)
 			n.Lie(lie)
-			n.Serve(w.Blocks)
+			n.ServeWorld(w)
 			time.Sleep(300 * time.Millisecond)
 			s, _, err := st.Chain(t.Context(), "solana")
 			if err != nil || s.Last.Number > w.Blocks[len(w.Blocks)-1].Number || s.State == "halted" {
@@ -183,10 +183,10 @@ func TestSolanaBadAnswers(t *testing.T) {
 			}
 			n.Lie(nil)
 			awaitSolana(t, st, w)
+			endFresh := startSolana(t, fresh, solanaConfig(n))
+			settleSolana(t, w, []*solanatest.Node{n}, st, fresh)
 			end()
-			end = startSolana(t, fresh, solanaConfig(n))
-			awaitSolana(t, fresh, w)
-			end()
+			endFresh()
 			wantSame(t, st, fresh, "solana")
 		})
 	}

@@ -135,18 +135,51 @@ func (l *localSolana) wantHeld(t *testing.T, st *store.Store) {
 		if !maps.Equal(got, want) {
 			t.Errorf("slot %d: balances of %s are %v, and the chain's are %v", l.Slot(), c.Token, got, want)
 		}
-		var supply struct{ Value struct{ Amount string } }
-		if err := l.Chain.Call(t.Context(), &supply, "getTokenSupply", c.Token, map[string]string{"commitment": "confirmed"}); err != nil {
-			t.Fatal(err)
-		}
+		supply := l.supply(t, c.Token)
 		tokens, err := st.Tokens.Now(t.Context(), []market.Address{mint})
 		if err != nil || len(tokens) != 1 {
 			t.Fatal(tokens, err)
 		}
-		if k := tokens[0]; k.Holders.Count != int64(len(want)) || k.Holders.Status != market.HoldersCurrent || k.Supply.Dec() != supply.Value.Amount || k.Decimals != 6 {
-			t.Errorf("slot %d: %s has %+v holders and a supply of %s, want %d and %s", l.Slot(), c.Token, k.Holders, k.Supply.Dec(), len(want), supply.Value.Amount)
+		if k := tokens[0]; k.Holders.Count != int64(len(want)) || k.Holders.Status != market.HoldersCurrent || k.Supply.Dec() != supply || k.Decimals != 6 {
+			t.Errorf("slot %d: %s has %+v holders and a supply of %s, want %d and %s", l.Slot(), c.Token, k.Holders, k.Supply.Dec(), len(want), supply)
 		}
 	}
+}
+
+// supply is what the chain says that there is of a token.
+func (l *localSolana) supply(t *testing.T, token svm.Key) string {
+	t.Helper()
+	var supply struct{ Value struct{ Amount string } }
+	if err := l.Chain.Call(t.Context(), &supply, "getTokenSupply", token, map[string]string{"commitment": "confirmed"}); err != nil {
+		t.Fatal(err)
+	}
+	return supply.Value.Amount
+}
+
+// settle has the chain go on until indexes at its head know the supply of USDC, which is older than they are, as the chain has it.
+func (l *localSolana) settle(t *testing.T, stores ...*store.Store) {
+	t.Helper()
+	for range 100 {
+		known := 0
+		for _, st := range stores {
+			l.await(t, st)
+			tokens, err := st.Tokens.Now(t.Context(), []market.Address{addressOfKey(simnet.USDC)})
+			if err != nil || len(tokens) != 1 {
+				t.Fatal(tokens, err)
+			}
+			if tokens[0].HasSupply {
+				known++
+				if got, want := tokens[0].Supply.Dec(), l.supply(t, simnet.USDC); got != want {
+					t.Errorf("the supply of USDC is %s, want %s", got, want)
+				}
+			}
+		}
+		if known == len(stores) {
+			return
+		}
+		l.grow(t, 2)
+	}
+	t.Error("no supply of USDC is known")
 }
 
 // TestSolanaRuntime indexes a chain that Solana's own runtime and token programs make, through forks, slots without a block and restarts. Whenever it is at the
@@ -179,11 +212,11 @@ func TestSolanaRuntime(t *testing.T) {
 				l.await(t, st)
 				l.wantHeld(t, st)
 			}
-			end()
 			fresh := storetest.Open(t, "sqlite")
-			end = startSolana(t, fresh, l.config(t))
-			l.await(t, fresh)
+			endFresh := startSolana(t, fresh, l.config(t))
+			l.settle(t, st, fresh)
 			end()
+			endFresh()
 			wantSame(t, st, fresh, "solana")
 			l.wantLaunches(t, st)
 			trades, err := st.Inspect.Trades(t.Context(), "solana", 0, 0)

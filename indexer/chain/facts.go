@@ -19,7 +19,17 @@ type FactSource interface {
 // SampleSource asks tokens for supplies and balances, which derivation is held against.
 type SampleSource interface {
 	Supplies(ctx context.Context, at Ref, tokens []market.Address, doubt func(market.Fact) bool) ([]market.SupplyFact, error)
+	// NewestSupplies are the supplies of tokens after the newest blocks that nodes have, which are no earlier than a given one. Where nodes tell supplies of a
+	// given block there are none, nor of tokens of which no two of several endpoints say the same.
+	NewestSupplies(ctx context.Context, noEarlier uint64, tokens []market.Address) ([]SupplyAfter, error)
 	Balances(ctx context.Context, at Ref, keys []market.BalanceKey, doubt func(market.Fact) bool) ([]market.BalanceFact, error)
+}
+
+// SupplyAfter is a token's supply after a block.
+type SupplyAfter struct {
+	market.SupplyFact
+
+	After uint64
 }
 
 // GasQuestion asks what a transaction of a block cost.

@@ -48,11 +48,14 @@ func (ts *tokens) supply(token market.Address, supply market.Amount) {
 
 // sampleSupply holds the derived supply against what the contract answered for the state before this block. A supply that was unknown
 // is known from here on. One that is contradicted again and again changes without transfers, by whatever between two samples: nobody
-// knows it.
+// knows it. On Solana it is taken as it is told: the token program itself keeps it, and fees that it withholds leave balances, but not the supply.
 func (ts *tokens) sampleSupply(f market.SupplyFact) {
 	t := ts.s.tokens.get(f.Token)
 	switch {
-	case t == nil || t.SupplyStrikes >= market.SupplyUntold:
+	case t == nil:
+	case ts.programsKeepSupplies:
+		ts.supply(f.Token, f.Supply)
+	case t.SupplyStrikes >= market.SupplyUntold:
 	case t.HasSupply && t.Supply == f.Supply:
 		if t.SupplyStrikes > 0 {
 			ts.s.tokens.edit(f.Token).SupplyStrikes = 0

@@ -32,8 +32,9 @@ type Enricher struct {
 	// notPools are contracts that swapped and turned out to be no pool of ours.
 	notPools map[market.Address]notPool
 	// stateless are pools older than the index whose state was asked for in vain.
-	stateless    map[market.Address]notPool
-	newestStates newestStates
+	stateless      map[market.Address]notPool
+	newestStates   newestStates
+	newestSupplies newestSupplies
 	// falseStates are pools of which a false state was taken in, which is too old to take back.
 	falseStates map[market.Address]bool
 	poolKeys    *poolKeys
@@ -103,6 +104,9 @@ func (e *Enricher) Forget(f market.Fact, isTakenBack bool) {
 // ForgetQuotes has the pools of quotes without a price looked for anew: the block for which they were may not have been committed.
 func (e *Enricher) ForgetQuotes() { e.quotesSought = notPool{} }
 
+// ForgetSupplies drops the supplies that wait for their block: they may be of blocks that are taken back.
+func (e *Enricher) ForgetSupplies() { e.newestSupplies.list = nil }
+
 // Batch is what is enriched at once: blocks in their order, before they are derived.
 type Batch struct {
 	State  *derive.State
@@ -118,7 +122,7 @@ type Batch struct {
 // Enrich asks the nodes what the batch's logs don't tell. The answers are put into the blocks as facts.
 func (e *Enricher) Enrich(ctx context.Context, b Batch) ([]store.StoredFact, error) {
 	n := &enrichment{Enricher: e, state: b.State, corrections: b.Corrections, blocks: b.Blocks, following: b.Following}
-	for _, step := range []func(context.Context) error{n.takeAllStates, n.quotePools, n.pools, n.poolStates, n.curves, n.tokens, n.samples, n.members} {
+	for _, step := range []func(context.Context) error{n.takeAllStates, n.quotePools, n.pools, n.poolStates, n.curves, n.tokens, n.samples, n.supplies, n.members} {
 		had := len(n.facts)
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -421,7 +425,7 @@ func (e *enrichment) ask(ctx context.Context, b *market.Block, tokens []market.A
 	for i, f := range facts {
 		e.addTold(b, f, unsure[i])
 	}
-	return nil
+	return e.askNewestSupplies(ctx, b, facts)
 }
 
 // samples asks some tokens, at some blocks, for a balance that was just moved and for their supply. Which ones follows
@@ -516,10 +520,10 @@ func (e *enrichment) sample(ctx context.Context, b *market.Block, keys []market.
 		return err
 	}
 	for _, k := range keys {
-		if !slices.Contains(mints, k.Token) {
-			mints = append(mints, k.Token)
-		}
+		mints = append(mints, k.Token)
 	}
+	slices.SortFunc(mints, market.Address.Compare)
+	mints = slices.Compact(mints)
 	if len(mints) == 0 {
 		return nil
 	}
@@ -540,12 +544,15 @@ func (e *enrichment) sample(ctx context.Context, b *market.Block, keys []market.
 	for _, f := range supplies {
 		e.add(b, f)
 	}
-	return nil
+	if len(supplies) > 0 || !e.following {
+		return nil
+	}
+	return e.keepNewestSupplies(asking, b, mints)
 }
 
 // wantedSupplies draws tokens that are asked for their supply although nothing moves them: priced ones that told none when they came up, for
-// want of their block's state perhaps, since without one they have no market cap for good; and those whose supply was contradicted once,
-// since until another answer it passes for known. The block's hash says where in their order it begins, so that one that never tells holds
+// want of their block's state perhaps, since without one they have no market cap for good; declared quotes and majors, which may have a price
+// without a pool; and those whose supply was contradicted once, since until another answer it passes for known. The block's hash says where in their order it begins, so that one that never tells holds
 // up no other.
 func (e *enrichment) wantedSupplies(ctx context.Context, b *market.Block) ([]market.Address, error) {
 	if !e.following {
@@ -557,7 +564,31 @@ func (e *enrichment) wantedSupplies(ctx context.Context, b *market.Block) ([]mar
 		return nil, err
 	}
 	doubted, err := e.Tokens.DoubtedSupplies(ctx, e.Index(), from, lostSupplies)
-	return append(without, doubted...), err
+	if err != nil {
+		return nil, err
+	}
+	declared, err := e.declaredWithoutSupply(ctx)
+	return slices.Concat(without, doubted, declared), err
+}
+
+// declaredWithoutSupply are the declared quotes and majors that told no supply when they came up.
+func (e *enrichment) declaredWithoutSupply(ctx context.Context) (without []market.Address, err error) {
+	var declared []market.Address
+	for _, q := range e.Config.Quotes {
+		declared = append(declared, q.Address)
+	}
+	for _, m := range e.Config.Majors {
+		declared = append(declared, m.Address)
+	}
+	if err := e.Load(ctx, market.Wanted{Tokens: declared, ExpireFrom: 1}); err != nil {
+		return nil, err
+	}
+	for _, mint := range declared {
+		if t := e.state.Token(mint); t != nil && !t.HasSupply && t.SupplyStrikes < market.SupplyUntold {
+			without = append(without, mint)
+		}
+	}
+	return without, nil
 }
 
 // followed reports whether a token's derived balances can be sampled: not on its first mention in the same batch.

@@ -176,6 +176,11 @@ func (s *Source) TokenFacts(ctx context.Context, at chain.Ref, tokens []market.A
 // maxDecimals is beyond what any token means in earnest.
 const maxDecimals = 64
 
+// NewestSupplies are none: nodes of EVM chains tell supplies of a given block.
+func (s *Source) NewestSupplies(context.Context, uint64, []market.Address) ([]chain.SupplyAfter, error) {
+	return nil, nil
+}
+
 // Supplies asks tokens for their total supply at the end of a block; those that don't answer are left out, all of them
 // when the block's state is gone. Answers that doubt names count when a second endpoint gives them, too; doubt may be nil.
 func (s *Source) Supplies(ctx context.Context, at chain.Ref, tokens []market.Address, doubt func(market.Fact) bool,

@@ -13,8 +13,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Nodes answer for now, not for a block. What a token's account tells here doesn't change: its decimals never do, and a name that somebody changes is the one
-// that the index began with. The tokens that a block makes it describes itself, so that nobody is asked for those.
+// Nodes answer for now, not for a block. A token's decimals never change, and a name that somebody changes is the one that the index began with. Its supply
+// does change: it holds for the slot that the answer names. The tokens that a block makes it describes itself, so that nobody is asked for those.
 
 // The programs that tokens and their descriptions are of.
 var (
@@ -23,14 +23,18 @@ var (
 	metadataProgram  = program("metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s")
 )
 
+// wrappedSOL is the token that the token program wraps SOL into. Its account's supply is 0, however much there is of it.
+var wrappedSOL = program("So11111111111111111111111111111111111111112")
+
 // program is one whose text stands in this file, where a test reads each.
 func program(text string) market.Address {
 	a, _ := market.ParseSolanaAddress(text)
 	return a
 }
 
-// account is what a node tells of one.
+// account is what a node tells of one, after the block of a slot.
 type account struct {
+	slot       uint64
 	exists     bool
 	owner      market.Address
 	executable bool
@@ -43,8 +47,8 @@ const (
 	accountBytes   = 16 << 10
 )
 
-// accountsOn asks an endpoint for accounts, as they are now: after the block of a slot, which is no earlier one than another. A node that isn't there yet refuses.
-func (e *endpoint) accountsOn(ctx context.Context, keys []market.Address, noEarlier uint64) (out []account, slot uint64, err error) {
+// accountsOn asks an endpoint for accounts, as they are now: after the block of a slot, which is no earlier one than a given one. A node that isn't there yet refuses.
+func (e *endpoint) accountsOn(ctx context.Context, keys []market.Address, noEarlier uint64) (out []account, err error) {
 	for len(keys) > 0 {
 		n := min(accountsAtOnce, len(keys))
 		names := make([]string, n)
@@ -59,21 +63,25 @@ func (e *endpoint) accountsOn(ctx context.Context, keys []market.Address, noEarl
 			"encoding": "base64", "commitment": commitment, "minContextSlot": noEarlier, "dataSlice": map[string]any{"offset": 0, "length": accountBytes},
 		}}
 		if err := e.Do(ctx, &rpc.Request{Method: "getMultipleAccounts", Params: params, Take: take(&told)}); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if len(told.Value) != n {
-			return nil, 0, fmt.Errorf("%w: asked for %d accounts, got %d", rpc.ErrGarbage, n, len(told.Value))
+			return nil, fmt.Errorf("%w: asked for %d accounts, got %d", rpc.ErrGarbage, n, len(told.Value))
+		}
+		if told.Context.Slot < noEarlier {
+			return nil, fmt.Errorf("%w: asked for accounts no earlier than at slot %d, got those of slot %d", rpc.ErrGarbage, noEarlier, told.Context.Slot)
 		}
 		for _, w := range told.Value {
 			a, err := w.account()
 			if err != nil {
-				return nil, 0, err
+				return nil, err
 			}
+			a.slot = told.Context.Slot
 			out = append(out, a)
 		}
-		keys, slot = keys[n:], told.Context.Slot
+		keys = keys[n:]
 	}
-	return out, slot, nil
+	return out, nil
 }
 
 // wireContext says of which slot an answer is.
@@ -241,7 +249,7 @@ func (s *Source) tokenFacts(ctx context.Context, at chain.Ref, tokens []market.A
 	var told []account
 	err = s.pool.TryOf(ctx, list, func(ctx context.Context, e *endpoint) (err error) {
 		by = e
-		told, _, err = e.accountsOn(ctx, keys, at.Number)
+		told, err = e.accountsOn(ctx, keys, at.Number)
 		return err
 	})
 	if err != nil {
@@ -250,8 +258,10 @@ func (s *Source) tokenFacts(ctx context.Context, at chain.Ref, tokens []market.A
 	for i, t := range tokens {
 		f := market.TokenFact{Token: t}
 		if m, ok := mintOf(&told[2*i]); ok {
-			f.HasDecimals, f.Decimals, f.HasSupply = true, m.decimals, true
-			f.Supply.SetUint64(m.supply)
+			f.HasDecimals, f.Decimals = true, m.decimals
+			if f.HasSupply = told[2*i].slot == at.Number && t != wrappedSOL; f.HasSupply {
+				f.Supply.SetUint64(m.supply)
+			}
 			f.Name, f.Symbol = described(&m, &told[2*i+1])
 		}
 		facts = append(facts, f)
@@ -304,7 +314,7 @@ type wireFee struct {
 // Exists reports whether an account is there now. Of a block of before nobody knows.
 func (s *Source) Exists(ctx context.Context, key market.Address, _ uint64) (exists, known bool, err error) {
 	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
-		told, _, err := e.accountsOn(ctx, []market.Address{key}, 0)
+		told, err := e.accountsOn(ctx, []market.Address{key}, 0)
 		exists, known = err == nil && told[0].exists, err == nil
 		return err
 	})
@@ -330,7 +340,7 @@ func (s *Source) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]cha
 	}
 	var told []account
 	err := s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {
-		told, _, err = e.accountsOn(ctx, keys, 0)
+		told, err = e.accountsOn(ctx, keys, 0)
 		return err
 	})
 	if err != nil {

@@ -110,8 +110,8 @@ func (s *Source) chained(ctx context.Context, parent market.Header, slots []uint
 			if len(out) > 0 && r.Parent != below.Hash {
 				return out, nil // the nodes changed their minds, and will be asked again
 			}
+			s.kept.add(r) // as it was read: after another block it may have another time
 			r.after(below)
-			s.kept.add(r)
 			out, below = append(out, r), r.Header
 		}
 	}

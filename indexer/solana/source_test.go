@@ -208,6 +208,25 @@ func TestEndpointThatStandsStill(t *testing.T) {
 	}
 }
 
+// TestTimeAfterAFork: a block that was read above one of another fork, whose time is later, has its own time again above its parent.
+func TestTimeAfterAFork(t *testing.T) {
+	w := newWorld(20)
+	s, _ := sourceOf(t, nodesOf(t, w, nil)...)
+	parent, b := w.Blocks[len(w.Blocks)-2].Header, w.Blocks[len(w.Blocks)-1].Header
+	fork := market.Header{Number: parent.Number, Hash: market.Hash{7}, Time: b.Time + 100}
+	for _, below := range []market.Header{fork, parent} {
+		headers, err := s.Headers(t.Context(), below, b.Number, b.Number)
+		if err != nil || len(headers) != 1 {
+			t.Fatal(headers, err)
+		}
+		for r, err := range s.Blocks(t.Context(), headers) {
+			if want := max(b.Time, below.Time); err != nil || r.Time != want {
+				t.Errorf("above a block of %d the time is %d, want %d; error %v", below.Time, r.Time, want, err)
+			}
+		}
+	}
+}
+
 // TestLongDescriptions: of an account only so much is read as a token needs; what is cut off of its description isn't missed.
 func TestLongDescriptions(t *testing.T) {
 	w := newWorld(3)
@@ -230,7 +249,7 @@ func TestLongDescriptions(t *testing.T) {
 	if err != nil || facts[0].Name != "Long" || facts[0].Symbol != "LNG" || facts[0].Decimals != 6 {
 		t.Errorf("%+v, error %v", facts, err)
 	}
-	if told, _, err := s.pool.List[0].accountsOn(t.Context(), []market.Address{mint}, 0); err != nil || len(told[0].data) != accountBytes {
+	if told, err := s.pool.List[0].accountsOn(t.Context(), []market.Address{mint}, 0); err != nil || len(told[0].data) != accountBytes {
 		t.Errorf("%d bytes of the account are read, error %v", len(told[0].data), err)
 	}
 	if _, _, err := s.TokenFacts(t.Context(), chain.Ref{Number: last.Number + 1}, []market.Address{mint}); !lacks(err) {

@@ -43,12 +43,12 @@ type Token struct {
 func (s *Source) Token(ctx context.Context, token, creator market.Address) (out Token, err error) {
 	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 		out = Token{Metadata: metadataOf(token)}
-		told, slot, err := e.accountsOn(ctx, []market.Address{token, out.Metadata}, 0)
+		told, err := e.accountsOn(ctx, []market.Address{token, out.Metadata}, 0)
 		if err != nil {
 			return err
 		}
 		m, ok := mintOf(&told[0])
-		if out.Slot, out.Exists = slot, ok; !ok {
+		if out.Slot, out.Exists = told[0].slot, ok; !ok {
 			return nil
 		}
 		out.Supply, out.MintAuthority, out.FreezeAuthority, out.Extensions = m.supply, m.mintAuthority, m.freezeAuthority, m.extensions

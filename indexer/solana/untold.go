@@ -25,12 +25,12 @@ func (s *Source) PoolFacts(context.Context, chain.Ref, []chainconfig.Exchange, [
 	return nil, nil, nil
 }
 
-// Supplies tell nothing: nodes answer for now, not for a block.
+// Supplies tell nothing: nodes answer for now, not for a block. NewestSupplies does.
 func (s *Source) Supplies(context.Context, chain.Ref, []market.Address, func(market.Fact) bool) ([]market.SupplyFact, error) {
 	return nil, nil
 }
 
-// Balances tell nothing, for the same reason.
+// Balances tell nothing: nodes answer for now, and by token accounts.
 func (s *Source) Balances(context.Context, chain.Ref, []market.BalanceKey, func(market.Fact) bool) ([]market.BalanceFact, error) {
 	return nil, nil
 }

@@ -69,6 +69,14 @@ func (n *Node) Serve(blocks []Made) {
 	n.blocks = slices.Clone(blocks)
 }
 
+// ServeWorld has the node serve a world as it is now: its blocks, and the accounts of its two older tokens.
+func (n *Node) ServeWorld(w *World) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.blocks = slices.Clone(w.Blocks)
+	n.accounts[WSOL], n.accounts[USDC] = Mint(9, 0), Mint(6, w.USDCSupply())
+}
+
 // Lie has each answer go through f, which may change it or refuse the call; nil ends that.
 func (n *Node) Lie(f func(method string, params []json.RawMessage, result any) (any, *Refusal)) {
 	n.mu.Lock()

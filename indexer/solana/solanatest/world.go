@@ -118,6 +118,15 @@ func (w *World) Held(token string) map[string]uint64 {
 	return out
 }
 
+// USDCSupply is how much there is of USDC after the last block.
+func (w *World) USDCSupply() uint64 {
+	supply := uint64(OlderUSDC)
+	for _, n := range w.Held(USDC) {
+		supply += n
+	}
+	return supply
+}
+
 // Launched is a token that was launched: by which program, who holds the curve, whether that is full, and the pool that it moved to ("" before).
 type Launched struct {
 	Token, Program, Holder string
@@ -201,6 +210,8 @@ func (w *World) act() json.RawMessage {
 		return w.tradeSOL()
 	case n < 6:
 		return w.give()
+	case n == 6:
+		return w.bridge()
 	default:
 		i := w.rng.IntN(len(w.state.curves))
 		switch c := &w.state.curves[i]; {
@@ -276,6 +287,21 @@ func (w *World) give() json.RawMessage {
 	token := w.state.curves[w.rng.IntN(len(w.state.curves))].token
 	if n := t.held(token, from); n > 0 && from != to {
 		t.move(token, from, to, 1+uint64(w.rng.Int64N(int64(n))))
+	}
+	return t.end()
+}
+
+// OlderUSDC is how much of USDC those have who aren't of the world: their accounts are older than its first block.
+const OlderUSDC = 1_000_000_000_000_000
+
+// bridge makes USDC for somebody, or burns somebody's, as coins do that move between chains.
+func (w *World) bridge() json.RawMessage {
+	who, n := person(w.rng.IntN(people)), 1e6+uint64(w.rng.IntN(1e9))
+	t := w.begin(who)
+	if w.rng.IntN(2) == 0 {
+		t.move(USDC, "", who, n)
+	} else {
+		t.move(USDC, who, "", min(t.held(USDC, who), n))
 	}
 	return t.end()
 }
@@ -368,12 +394,12 @@ func (t *builder) held(token, owner string) uint64 {
 	return t.w.state.held[holding{token: token, owner: owner}]
 }
 
-// move moves tokens between owners' own accounts; from nobody they are made.
+// move moves tokens between owners' own accounts; from nobody they are made, to nobody burned.
 func (t *builder) move(token, from, to string, n uint64) {
 	t.shift(holding{token: token, owner: from}, holding{token: token, owner: to}, n)
 }
 
-// shift moves tokens; from nobody's account they are made.
+// shift moves tokens; from nobody's account they are made, to nobody's burned.
 func (t *builder) shift(from, to holding, n uint64) {
 	for _, h := range []holding{from, to} {
 		if _, seen := t.moved[h]; !seen && h.owner != "" {
@@ -383,7 +409,9 @@ func (t *builder) shift(from, to holding, n uint64) {
 	if from.owner != "" {
 		t.w.state.held[from] -= n
 	}
-	t.w.state.held[to] += n
+	if to.owner != "" {
+		t.w.state.held[to] += n
+	}
 }
 
 // end is the transaction as a node tells it. A node tells balances of a transaction's token accounts in their order.

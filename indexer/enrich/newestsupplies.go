@@ -1,0 +1,88 @@
+package enrich
+
+import (
+	"context"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// newestSuppliesKept is the most supplies that are kept for a block to come.
+const newestSuppliesKept = 4096
+
+// newestSupplies are the supplies that nodes told which tell none but the newest. Such a supply holds after the block that was the newest then, which the index
+// may not have yet: it waits for the first block after that one, whatever its number.
+type newestSupplies struct {
+	list []chain.SupplyAfter
+	// needed is set once a token came up without a supply. What an earlier index kept of such supplies is looked for from there on.
+	needed bool
+}
+
+// askNewestSupplies asks for the supplies of tokens that a block brings up, where no node told one of the state after that block.
+func (e *enrichment) askNewestSupplies(ctx context.Context, b *market.Block, facts []market.TokenFact) error {
+	var tokens []market.Address
+	for i := range facts {
+		if facts[i].HasDecimals && !facts[i].HasSupply {
+			tokens = append(tokens, facts[i].Token)
+		}
+	}
+	if len(tokens) == 0 {
+		return nil
+	}
+	e.newestSupplies.needed = true
+	if !e.following {
+		return nil // far below the head it is no use
+	}
+	return e.keepNewestSupplies(ctx, b, tokens)
+}
+
+// keepNewestSupplies asks for supplies, and keeps them for the blocks of which they are.
+func (e *enrichment) keepNewestSupplies(ctx context.Context, b *market.Block, tokens []market.Address) error {
+	supplies, err := e.Nodes.NewestSupplies(ctx, b.Number, tokens)
+	n := &e.newestSupplies
+	n.list = append(n.list, supplies...)
+	n.list = slices.Delete(n.list, 0, max(0, len(n.list)-newestSuppliesKept))
+	return err
+}
+
+// supplies takes in the supplies of the state before each block that nodes told, or that an earlier index kept.
+func (e *enrichment) supplies(ctx context.Context) error {
+	for i := range e.blocks {
+		b := &e.blocks[i]
+		if err := e.takeKeptSupplies(ctx, b); err != nil {
+			return err
+		}
+		e.newestSupplies.list = slices.DeleteFunc(e.newestSupplies.list, func(s chain.SupplyAfter) bool {
+			if s.After >= b.Number {
+				return false
+			}
+			if !slices.ContainsFunc(b.Facts, isSupplyOf(s.Token)) {
+				e.add(b, s.SupplyFact)
+			}
+			return true
+		})
+	}
+	return nil
+}
+
+// takeKeptSupplies takes in the supplies that an earlier index kept of a block.
+func (e *enrichment) takeKeptSupplies(ctx context.Context, b *market.Block) error {
+	if !e.newestSupplies.needed {
+		return nil
+	}
+	facts, err := e.recorded(ctx, b)
+	for _, f := range facts {
+		if s, ok := f.(market.SupplyFact); ok && !slices.ContainsFunc(b.Facts, isSupplyOf(s.Token)) {
+			e.add(b, s)
+		}
+	}
+	return err
+}
+
+func isSupplyOf(token market.Address) func(market.Fact) bool {
+	return func(f market.Fact) bool {
+		s, ok := f.(market.SupplyFact)
+		return ok && s.Token == token
+	}
+}

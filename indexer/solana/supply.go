@@ -1,0 +1,66 @@
+package solana
+
+import (
+	"context"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// NewestSupplies asks for the supplies of tokens as they are now. Of several endpoints two have to say the same, each of the newest block that it has; the supply
+// then holds for the later one of both. One that changes from block to block may take several calls of this.
+func (s *Source) NewestSupplies(ctx context.Context, noEarlier uint64, tokens []market.Address) ([]chain.SupplyAfter, error) {
+	first, by, err := s.suppliesBut(ctx, nil, noEarlier, tokens)
+	if err != nil || len(s.pool.List) == 1 {
+		return told(first), err
+	}
+	second, _, err := s.suppliesBut(ctx, by, noEarlier, tokens)
+	if err != nil {
+		return nil, ctx.Err() // nobody confirms them
+	}
+	for i := range first {
+		a, b := first[i], second[i]
+		switch {
+		case a == nil || b == nil:
+			first[i] = nil
+		case a.Supply == b.Supply:
+			a.After = max(a.After, b.After)
+		default:
+			if a.After == b.After {
+				s.tell(chain.Aside{Kind: "token", Subject: tokens[i].String(), Reason: chain.EndpointsDiffer})
+			}
+			first[i] = nil
+		}
+	}
+	return told(first), nil
+}
+
+// suppliesBut asks one endpoint, but not a given one. What is no token has none.
+func (s *Source) suppliesBut(ctx context.Context, but *endpoint, noEarlier uint64, tokens []market.Address) (out []*chain.SupplyAfter, by *endpoint, err error) {
+	var accounts []account
+	err = s.pool.TryOf(ctx, s.pool.Others(but), func(ctx context.Context, e *endpoint) (err error) {
+		by = e
+		accounts, err = e.accountsOn(ctx, tokens, noEarlier)
+		return err
+	})
+	if err != nil {
+		return nil, by, err
+	}
+	out = make([]*chain.SupplyAfter, len(tokens))
+	for i, token := range tokens {
+		if m, ok := mintOf(&accounts[i]); ok && token != wrappedSOL {
+			out[i] = &chain.SupplyAfter{SupplyFact: market.SupplyFact{Token: token}, After: accounts[i].slot}
+			out[i].Supply.SetUint64(m.supply)
+		}
+	}
+	return out, by, nil
+}
+
+func told(list []*chain.SupplyAfter) (out []chain.SupplyAfter) {
+	for _, s := range list {
+		if s != nil {
+			out = append(out, *s)
+		}
+	}
+	return out
+}

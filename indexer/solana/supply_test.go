@@ -1,0 +1,103 @@
+package solana
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// TestNewestSupplies: a supply holds after the slot that the answer names. Of several endpoints two have to tell the same, each of its own newest block.
+func TestNewestSupplies(t *testing.T) {
+	w := newWorld(20)
+	name := solanatest.Name("a token")
+	token, err := market.ParseSolanaAddress(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, before := w.Blocks[len(w.Blocks)-1].Number, w.Blocks[len(w.Blocks)-4].Number
+	type node struct {
+		supply uint64
+		behind int // blocks
+	}
+	for what, c := range map[string]struct {
+		nodes []node
+		want  uint64 // 0 is none
+		after uint64
+	}{
+		"one":                    {[]node{{1000, 0}}, 1000, last},
+		"two alike":              {[]node{{1000, 0}, {1000, 0}}, 1000, last},
+		"the second is behind":   {[]node{{1000, 0}, {1000, 3}}, 1000, last},
+		"the first is behind":    {[]node{{1000, 3}, {1000, 0}}, 1000, last},
+		"two differ":             {[]node{{1000, 0}, {1001, 0}}, 0, 0},
+		"made meanwhile":         {[]node{{1000, 3}, {1001, 0}}, 0, 0},
+		"the other isn't there":  {[]node{{1000, 0}, {1000, 10}}, 0, 0},
+		"both aren't there":      {[]node{{1000, 9}, {1000, 10}}, 0, 0},
+		"a token of which is 0":  {[]node{{0, 0}}, 0, last},
+		"more than a signed one": {[]node{{1<<64 - 1, 0}}, 1<<64 - 1, last},
+	} {
+		t.Run(what, func(t *testing.T) {
+			var nodes []*solanatest.Node
+			for _, n := range c.nodes {
+				serves := solanatest.NewNode(t)
+				serves.Serve(w.Blocks[:len(w.Blocks)-n.behind])
+				serves.SetAccount(name, solanatest.Mint(6, n.supply))
+				serves.SetAccount(solanatest.WSOL, solanatest.Mint(9, 0))
+				nodes = append(nodes, serves)
+			}
+			s, _ := sourceOf(t, nodes...)
+			got, _ := s.NewestSupplies(t.Context(), before, []market.Address{wrappedSOL, token, market.SolanaAddress([32]byte{9})})
+			switch {
+			case c.after == 0 && len(got) > 0:
+				t.Errorf("%+v, want none", got)
+			case c.after > 0 && (len(got) != 1 || got[0].Token != token || got[0].Supply.Uint64() != c.want || got[0].After != c.after):
+				t.Errorf("%+v, want %d after %d", got, c.want, c.after)
+			}
+		})
+	}
+}
+
+// TestSupplyOfAnEarlierSlot: an answer that a node says is of an earlier slot than it was asked for is none.
+func TestSupplyOfAnEarlierSlot(t *testing.T) {
+	w := newWorld(20)
+	n := nodesOf(t, w, func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+		if m, ok := result.(map[string]any); ok && method == "getMultipleAccounts" {
+			m["context"] = map[string]any{"slot": 1}
+		}
+		return result, nil
+	})[0]
+	n.ServeWorld(w)
+	s, _ := sourceOf(t, n)
+	usdc, err := market.ParseSolanaAddress(solanatest.USDC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := w.Blocks[len(w.Blocks)-1].Header
+	if got, err := s.NewestSupplies(t.Context(), last.Number, []market.Address{usdc}); err == nil {
+		t.Errorf("%+v", got)
+	}
+	if got, _, err := s.TokenFacts(t.Context(), chain.Ref{Number: last.Number}, []market.Address{usdc}); err == nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestSupplyOfItsBlockAlone: what a token is said to be after a block has a supply only where the answer is of that block.
+func TestSupplyOfItsBlockAlone(t *testing.T) {
+	w := newWorld(20)
+	n := solanatest.NewNode(t)
+	n.ServeWorld(w)
+	s, _ := sourceOf(t, n)
+	usdc, err := market.ParseSolanaAddress(solanatest.USDC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, has := range map[int]bool{len(w.Blocks) - 1: true, len(w.Blocks) - 2: false} {
+		b := w.Blocks[i]
+		facts, _, err := s.TokenFacts(t.Context(), chain.Ref{Number: b.Number, Hash: b.Hash}, []market.Address{usdc, wrappedSOL})
+		if err != nil || facts[0].HasSupply != has || has && facts[0].Supply.Uint64() != w.USDCSupply() || !facts[0].HasDecimals || facts[1].HasSupply {
+			t.Errorf("block %d of %d: %+v, error %v", i, len(w.Blocks), facts, err)
+		}
+	}
+}
