@@ -27,7 +27,7 @@ func (s *Source) NewestSupplies(ctx context.Context, noEarlier uint64, tokens []
 			a.After = max(a.After, b.After)
 		default:
 			if a.After == b.After {
-				s.tell(chain.Aside{Kind: "token", Subject: tokens[i].String(), Reason: chain.EndpointsDiffer})
+				s.tell(chain.Aside{Kind: "token", Subject: a.Token.String(), Reason: chain.EndpointsDiffer})
 			}
 			first[i] = nil
 		}

@@ -91,7 +91,11 @@ func (r *reader) transactions(p *rpc.Scanner) (n int, err error) {
 		case n > mostTransactions:
 			p.Fail()
 		case err == nil:
-			err = r.transaction(p, n)
+			if !r.tx.parse(p) {
+				err = fmt.Errorf("%w: transaction %d can't be read", rpc.ErrGarbage, n)
+				return
+			}
+			err = r.transaction(n)
 		default:
 			p.Leap()
 		}
@@ -118,10 +122,12 @@ type reader struct {
 	// made are the tokens that the block makes.
 	made []made
 	data []byte
+	// infos are the block's transactions where it came over the wire.
+	infos []info
 }
 
 func (r *reader) begin() {
-	r.txs, r.made, r.moves.seen = nil, r.made[:0], r.moves.seen[:0]
+	r.txs, r.made, r.moves.seen, r.infos = nil, r.made[:0], r.moves.seen[:0], r.infos[:0]
 }
 
 // forget lets go of the node's answer.
@@ -131,6 +137,7 @@ func (r *reader) forget() {
 	clear(r.moves.seen[:cap(r.moves.seen)])
 	clear(r.moves.list[:cap(r.moves.list)])
 	clear(r.made[:cap(r.made)])
+	clear(r.infos[:cap(r.infos)])
 }
 
 // isOpen reports whether a pool that trades from a time on trades already; false where the block's time isn't known. A pool that doesn't trade yet holds
@@ -139,18 +146,25 @@ func (r *reader) isOpen(at uint64) bool { return at == 0 || r.time > 0 && at <= 
 
 // touches reports whether a transaction calls one of the known programs.
 func (r *reader) touches() bool {
+	known := r.known()
 	for _, key := range r.tx.keys {
-		if len(key) > 0 && r.d.begins[key[0]] && r.d.programs[string(key)] != nil {
+		if len(key) > 0 && known.begins[key[0]] && known.programs[string(key)] != nil {
 			return true
 		}
 	}
 	return false
 }
 
-func (r *reader) transaction(p *rpc.Scanner, number int) error {
-	if !r.tx.parse(p) {
-		return fmt.Errorf("%w: transaction %d can't be read", rpc.ErrGarbage, number)
+// known are the programs that mean something, by keys as the transaction has them.
+func (r *reader) known() *programs {
+	if r.tx.wire {
+		return &r.d.byKey
 	}
+	return &r.d.byText
+}
+
+// transaction emits what the transaction means that was read, at its place in the block, from 1.
+func (r *reader) transaction(number int) error {
 	if r.tx.failed {
 		return nil
 	}
@@ -163,29 +177,23 @@ func (r *reader) transaction(p *rpc.Scanner, number int) error {
 	}
 	for i := range r.tx.instructions {
 		in := &r.tx.instructions[i]
-		if p := r.d.programs[string(r.tx.keys[in.program])]; p != nil {
+		if p := r.known().programs[string(r.tx.keys[in.program])]; p != nil {
 			r.instruction(p, i, in)
 		}
 	}
 	if len(r.logs) == 0 {
 		return nil
 	}
-	var signature [64]byte
-	if !market.DecodeBase58(signature[:], r.tx.signature) {
+	signature, ok := r.tx.signedBy()
+	if !ok {
 		return fmt.Errorf("%w: transaction %d has no signature", rpc.ErrGarbage, number)
 	}
 	r.txs = append(r.txs, market.Tx{ID: market.SolanaTx(signature), Logs: slices.Clone(r.logs)})
 	return nil
 }
 
-// longestData is the most digits of an instruction's data that are read. Events have some hundreds.
-const longestData = 4096
-
 func (r *reader) instruction(p *program, i int, in *instruction) {
-	if len(in.data) > longestData {
-		return
-	}
-	data, ok := market.AppendBase58(r.data[:0], in.data)
+	data, ok := r.tx.appendData(r.data[:0], in)
 	if r.data = data; !ok {
 		return
 	}
@@ -225,6 +233,14 @@ func (r *reader) emit(at *instruction, e market.Event) {
 	if r.sub++; r.sub < 1<<subBits {
 		r.logs = append(r.logs, market.Log{Index: place, Event: e})
 	}
+}
+
+// account is the transaction's account at a place.
+func (r *reader) account(place uint16) market.Address {
+	if r.tx.wire {
+		return market.SolanaAddress([32]byte(r.tx.keys[place]))
+	}
+	return r.key(r.tx.keys[place])
 }
 
 // key is the address that a text is; none where it is none.

@@ -15,14 +15,26 @@ import (
 
 // Decoder turns transactions into events. Whatever means nothing here gives none; no transaction makes it fail. Several goroutines may use it.
 type Decoder struct {
-	// programs are those whose instructions mean something, by the base58 of their keys.
-	programs map[string]*program
-	// begins are the first bytes of those texts.
-	begins [256]bool
+	// byText are the programs whose instructions mean something by the base58 of their keys, byKey by the keys themselves.
+	byText, byKey programs
 	// venues are the declared launch venues of a protocol, by the accounts that make a launch theirs.
 	venues map[chainconfig.VenueProtocol]map[market.Address]string
 	// scratch are readers that are not in use.
 	scratch sync.Pool
+}
+
+// programs are some by a form of their keys.
+type programs struct {
+	programs map[string]*program
+	// begins are the first bytes of those forms.
+	begins [256]bool
+}
+
+func (p *programs) add(key string, of *program) {
+	if p.programs == nil {
+		p.programs = map[string]*program{}
+	}
+	p.programs[key], p.begins[key[0]] = of, true
 }
 
 // program is what is known of a program.
@@ -72,7 +84,7 @@ var venues = map[chainconfig.VenueProtocol]struct {
 
 // New binds the programs that the chain document declares.
 func New(c *chainconfig.Chain) (*Decoder, error) {
-	d := &Decoder{programs: map[string]*program{}, venues: map[chainconfig.VenueProtocol]map[market.Address]string{}}
+	d := &Decoder{venues: map[chainconfig.VenueProtocol]map[market.Address]string{}}
 	for _, x := range c.Exchanges {
 		bind, ok := exchanges[x.Protocol]
 		if !ok {
@@ -100,20 +112,19 @@ func New(c *chainconfig.Chain) (*Decoder, error) {
 			}
 		}
 	}
-	for name := range d.programs {
-		d.begins[name[0]] = true
-	}
 	d.scratch.New = func() any { return &reader{d: d} }
 	return d, nil
 }
 
 // program is a program by the text of its key, which is one.
 func (d *Decoder) program(name string) *program {
-	p := d.programs[name]
+	p := d.byText.programs[name]
 	if p == nil {
 		key, _ := market.ParseSolanaAddress(name) // New has read it, or a test has
 		p = &program{key: key, events: map[discriminator]func(*call){}}
-		d.programs[name] = p
+		d.byText.add(name, p)
+		raw := key.Bytes()
+		d.byKey.add(string(raw[len(raw)-32:]), p)
 	}
 	return p
 }
@@ -145,7 +156,7 @@ type call struct {
 // account is one of the accounts of the instruction that is decoded, or that tells the event; none where it has fewer.
 func (c *call) account(i int) market.Address {
 	if accounts := c.r.tx.accountsOf(c.teller()); i < len(accounts) {
-		return c.r.key(c.r.tx.keys[accounts[i]])
+		return c.r.account(accounts[i])
 	}
 	return market.Address{}
 }

@@ -20,7 +20,7 @@ const logOwn = ':'
 // linesOf are the contents, in base64, of the lines that a call of a program logged itself and that begin with a prefix, without those of the programs that it
 // called. Where the log is cut off before they are none.
 func (r *reader) linesOf(at *instruction, prefix []byte) (out []body) {
-	name, nth, depth, inside := r.tx.keys[at.program], r.nthCall(at), 0, 0
+	name, nth, depth, inside := r.tx.name(at.program), r.nthCall(at), 0, 0
 	for _, line := range r.tx.lines() {
 		rest, ok := bytes.CutPrefix(line, logProgram)
 		if !ok {

@@ -62,10 +62,7 @@ func dbcCreated(c *call) {
 
 // arguments are those of the instruction that tells the event.
 func (c *call) arguments() (b body, ok bool) {
-	if len(c.by.data) > longestData {
-		return b, false
-	}
-	data, ok := market.AppendBase58(nil, c.by.data)
+	data, ok := c.r.tx.appendData(nil, c.by)
 	b = body{b: data}
 	b.skip(len(discriminator{}))
 	return b, ok && !b.bad

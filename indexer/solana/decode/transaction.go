@@ -1,6 +1,9 @@
 package decode
 
-import "github.com/boardwalkhq/boardwalk/indexer/rpc"
+import (
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
 
 // The bounds of a transaction, far above what the runtime allows: 64 instructions in all, each with up to 255 accounts, and 128 accounts. What is beyond them
 // no honest node tells.
@@ -14,17 +17,20 @@ const (
 
 // transaction is one transaction as a node tells it, with texts that lie within the node's answer. Its slices are used again for the next one.
 type transaction struct {
+	// wire says that signature, keys and instructions' data are the bytes themselves, as Yellowstone gRPC sends them. In JSON they are base58.
+	wire bool
 	// failed is true of one that did nothing. Told says that the node told what it did.
 	failed, told bool
-	signature    []byte // base58
+	signature    []byte
 	// keys are its accounts: the static ones, then those that lookup tables name, the writable ones first.
-	keys      [][]byte // base58
+	keys      [][]byte
 	pre, post []tokenBalance
 	// instructions are in the order in which they ran: each one of the message with those that it called after it. There are none before run.
 	instructions []instruction
 	accounts     []uint16 // of all instructions
 
-	// The fields below are pieces of the node's answer, in its order. run and lines read what stands in message, called and logged.
+	// The fields below are pieces of the node's answer, in its order. run and lines read what stands in message, called and logged, of which the latter two are
+	// one on the wire.
 	static, writable, readonly [][]byte
 	message, called, logged    []byte
 	outer, inner               []instruction
@@ -35,7 +41,7 @@ type transaction struct {
 type instruction struct {
 	program  uint16 // its place in keys
 	accounts span
-	data     []byte // base58
+	data     []byte
 	// outer is its place in the message, or that of the one which called it; inner its place among the calls of that one, from 1, and 0 for itself.
 	outer, inner uint16
 	// height is 1 for one of the message, 2 for what that calls, and so on; 0 where the node doesn't tell.
@@ -94,11 +100,19 @@ func (t *transaction) parse(p *rpc.Scanner) (ok bool) {
 		return true
 	}
 	t.keys = append(append(append(t.keys, t.static...), t.writable...), t.readonly...)
+	return t.isWhole()
+}
+
+// isWhole reports whether a transaction that did something was told whole, and its balances are of accounts that are there.
+func (t *transaction) isWhole() bool {
 	return t.told && len(t.keys) <= mostKeys && len(t.signature) > 0 && inOrder(t.pre, len(t.keys)) && inOrder(t.post, len(t.keys))
 }
 
 // run reads the transaction's instructions. ok is false where they are none, or name what isn't there.
 func (t *transaction) run() (ok bool) {
+	if t.wire {
+		return t.runWire()
+	}
 	message := rpc.NewScanner(t.message)
 	list(message, mostInstructions, func() { t.instruction(message, &t.outer) })
 	ok, _ = message.End()
@@ -113,7 +127,11 @@ func (t *transaction) run() (ok bool) {
 
 // lines are those of the transaction's log, as far as it goes.
 func (t *transaction) lines() [][]byte {
-	if len(t.logs) == 0 && len(t.logged) > 0 {
+	switch {
+	case len(t.logs) > 0 || len(t.logged) == 0:
+	case t.wire:
+		t.wireLines()
+	default:
 		texts(rpc.NewScanner(t.logged), &t.logs, mostLogs)
 	}
 	return t.logs
@@ -367,4 +385,37 @@ func (t *transaction) caller(i int) *instruction {
 		}
 	}
 	return nil
+}
+
+// signedBy is the transaction's first signature, which names it.
+func (t *transaction) signedBy() (signature [64]byte, ok bool) {
+	if !t.wire {
+		ok = market.DecodeBase58(signature[:], t.signature)
+		return signature, ok
+	}
+	return signature, copy(signature[:], t.signature) == len(signature) && len(t.signature) == len(signature)
+}
+
+// longestData is the most bytes of an instruction's data that are read, and longestText their most digits in base58. Events have some hundred bytes.
+const longestData, longestText = 2048, 2800
+
+// appendData appends an instruction's data. ok is false where it is none, or too long.
+func (t *transaction) appendData(to []byte, in *instruction) (data []byte, ok bool) {
+	switch {
+	case t.wire:
+		return append(to, in.data[:min(len(in.data), longestData)]...), len(in.data) <= longestData
+	case len(in.data) > longestText:
+		return to, false
+	default:
+		data, ok = market.AppendBase58(to, in.data)
+		return data, ok && len(data)-len(to) <= longestData
+	}
+}
+
+// name is the text of the key at a place, as it stands in a log.
+func (t *transaction) name(place uint16) []byte {
+	if !t.wire {
+		return t.keys[place]
+	}
+	return []byte(market.EncodeBase58(t.keys[place]))
 }

@@ -191,3 +191,13 @@ func (c *Chain) BlockHash(ctx context.Context) (Key, error) {
 	err := c.Call(ctx, &out, "getLatestBlockhash", map[string]string{"commitment": "confirmed"})
 	return out.Value.Blockhash, err
 }
+
+// Geyser is the address of the stand-in for Yellowstone gRPC, which streams the chain's blocks from then on. Whoever reads it has to send the token as "x-token";
+// an empty one is none.
+func (c *Chain) Geyser(ctx context.Context, token string) (address string, err error) {
+	var port int
+	if err := c.Call(ctx, &port, "simnet_geyser", map[string]string{"token": token}); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("http://127.0.0.1:%d", port), nil
+}

@@ -12,9 +12,29 @@ const idl = require('./idl.cjs');
 const options = JSON.parse(process.argv[2]);
 const chain = new Chain(options);
 
+let geyser;
+
+// stream starts the stand-in for Yellowstone gRPC, once, and gives its port. Readers have to have the token, where there is one.
+async function stream({ token } = {}) {
+  if (!geyser) {
+    const { Geyser } = require('./geyser.cjs'); // its packages are loaded where somebody wants it
+    const told = (slot) => reading.methods.getBlock(chain, slot, { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 1, rewards: false });
+    geyser = new Geyser(chain, told, token);
+    geyser.port = geyser.listen();
+  }
+  return geyser.port;
+}
+
+function mine(p) {
+  const mined = chain.mine(p);
+  if (geyser) geyser.mined(chain.head);
+  return mined;
+}
+
 // Methods that a real node doesn't have: tests and the local world make blocks, take them back, and encode instructions and events with them.
 const making = {
-  simnet_mine: (p) => chain.mine(p),
+  simnet_mine: mine,
+  simnet_geyser: stream,
   simnet_revert: (slot) => chain.revert(slot),
   simnet_addProgram: (key, elf) => chain.addProgram(key, Buffer.from(elf, 'base64')),
   simnet_setAccount: (key, account) => chain.setAccount(key, account),
@@ -22,7 +42,7 @@ const making = {
   simnet_event: (p) => idl.event(p),
 };
 
-function answer(call) {
+async function answer(call) {
   const out = { jsonrpc: '2.0', id: call && call.id !== undefined ? call.id : null };
   const name = String(call && call.method);
   const method = Object.hasOwn(making, name) ? making[name] : Object.hasOwn(reading.methods, name) ? reading.methods[name] : undefined;
@@ -30,12 +50,19 @@ function answer(call) {
     if (!method) throw new Refusal(-32601, 'Method not found');
     const params = call.params === undefined ? [] : call.params;
     if (!Array.isArray(params)) throw new Refusal(-32602, 'Invalid params: a list is wanted');
-    const result = method === making[name] ? method(...params) : method(chain, ...params);
+    const result = await (method === making[name] ? method(...params) : method(chain, ...params));
     out.result = result === undefined ? null : result;
   } catch (err) {
     if (!(err instanceof Refusal)) console.error(name, err);
     out.error = err instanceof Refusal ? err.told() : { code: -32603, message: String(err && err.message) };
   }
+  return out;
+}
+
+// inTurn answers calls one after the other.
+async function inTurn(calls) {
+  const out = [];
+  for (const call of calls) out.push(await answer(call));
   return out;
 }
 
@@ -45,11 +72,11 @@ const server = http.createServer((request, response) => {
   if (request.method === 'GET' && request.url === '/health') return response.end('ok');
   const parts = [];
   request.on('data', (part) => parts.push(part));
-  request.on('end', () => {
+  request.on('end', async () => {
     let body;
     try {
       const asked = JSON.parse(Buffer.concat(parts).toString('utf8'));
-      body = json(Array.isArray(asked) ? asked.map(answer) : answer(asked));
+      body = json(await (Array.isArray(asked) ? inTurn(asked) : answer(asked)));
     } catch (err) {
       body = json({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } });
     }
