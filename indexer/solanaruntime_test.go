@@ -68,6 +68,18 @@ func (l *localSolana) config(t *testing.T) *chainconfig.Chain {
 	return c
 }
 
+// streamed is the chain with an endpoint that streams its blocks, beside the one that is asked.
+func (l *localSolana) streamed(t *testing.T) *chainconfig.Chain {
+	t.Helper()
+	c := l.config(t)
+	url, err := l.Chain.Geyser(t.Context(), "a token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Endpoints = append(c.Endpoints, chainconfig.Endpoint{URL: url + "/a%20token", Weight: 1, Protocol: chainconfig.YellowstoneGRPC})
+	return c
+}
+
 func addressOfKey(k svm.Key) market.Address { return market.SolanaAddress(k) }
 
 func (l *localSolana) await(t *testing.T, st *store.Store) {
@@ -183,7 +195,8 @@ func (l *localSolana) settle(t *testing.T, stores ...*store.Store) {
 }
 
 // TestSolanaRuntime indexes a chain that Solana's own runtime and token programs make, through forks, slots without a block and restarts. Whenever it is at the
-// head, balances, holders and supplies are what the chain's accounts say; in the end the rows are those of an index that read the chain as it is then.
+// head, balances, holders and supplies are what the chain's accounts say; in the end the rows are those of an index that read the chain as it is then. One of two
+// indexes has the blocks from a stream beside.
 func TestSolanaRuntime(t *testing.T) {
 	t.Parallel()
 	for _, kind := range storetest.Both {
@@ -192,7 +205,14 @@ func TestSolanaRuntime(t *testing.T) {
 			l := newLocalSolana(t, 5)
 			l.grow(t, 150)
 			st := storetest.Open(t, kind)
-			end := startSolana(t, st, l.config(t))
+			streams := kind == "sqlite"
+			config := func() *chainconfig.Chain {
+				if streams {
+					return l.streamed(t)
+				}
+				return l.config(t)
+			}
+			end := startSolana(t, st, config())
 			l.await(t, st)
 			for round := range 24 {
 				if l.grow(t, 1+round%5); round%2 == 1 {
@@ -207,7 +227,7 @@ func TestSolanaRuntime(t *testing.T) {
 						t.Fatal(err)
 					}
 					l.grow(t, 5)
-					end = startSolana(t, st, l.config(t))
+					end = startSolana(t, st, config())
 				}
 				l.await(t, st)
 				l.wantHeld(t, st)

@@ -75,6 +75,8 @@ type ChainList struct {
 // +kubebuilder:validation:XValidation:rule="self.family == 'EVM' || !has(self.tracking) || !has(self.tracking.pastDays) || self.tracking.pastDays == 0",message="on family Solana the past of wallets isn't read: write pastDays: 0, or leave it out",fieldPath=".tracking"
 // +kubebuilder:validation:XValidation:rule="self.family == 'Solana' || !has(self.genesisHash)",message="genesisHash is for family Solana alone: leave it out",fieldPath=".genesisHash"
 // +kubebuilder:validation:XValidation:rule="has(self.genesisHash) == has(oldSelf.genesisHash) && (!has(self.genesisHash) || self.genesisHash == oldSelf.genesisHash)",message="genesisHash can't change: delete this Chain and declare another with a new id",fieldPath=".genesisHash"
+// +kubebuilder:validation:XValidation:rule="self.family == 'Solana' || !has(self.rpc) || !has(self.rpc.endpoints) || self.rpc.endpoints.all(e, !has(e.protocol) || e.protocol == 'JSONRPC')",message="endpoints of protocol YellowstoneGRPC are for family Solana alone: leave protocol out",fieldPath=".rpc.endpoints"
+// +kubebuilder:validation:XValidation:rule="!has(self.rpc) || !has(self.rpc.endpoints) || size(self.rpc.endpoints) == 0 || self.rpc.endpoints.exists(e, !has(e.protocol) || e.protocol == 'JSONRPC')",message="endpoints of protocol YellowstoneGRPC can't be asked anything: add one of protocol JSONRPC",fieldPath=".rpc.endpoints"
 // +kubebuilder:validation:XValidation:rule="(has(self.suspend) && self.suspend) || (has(self.rpc) && has(self.rpc.endpoints) && size(self.rpc.endpoints) > 0)",message="a running chain needs a node: add one under rpc.endpoints, or write suspend: true",fieldPath=".rpc.endpoints"
 type ChainSpec struct {
 	// ID names the chain in the public API ("base") and in the database. It can't change.
@@ -389,6 +391,13 @@ type Endpoint struct {
 	//
 	// +optional
 	URLFrom *URLSource `json:"urlFrom,omitempty"`
+	// Protocol is what the endpoint speaks: JSONRPC, or YellowstoneGRPC for one of family Solana that sends blocks by itself as soon as they are there. Such a one saves
+	// asking for each block, and stands beside one of JSONRPC, of which all else is asked. Its URL is that of the gRPC service, http or https; what follows the
+	// host is sent as the token x-token.
+	//
+	// +kubebuilder:default=JSONRPC
+	// +optional
+	Protocol EndpointProtocol `json:"protocol,omitempty"`
 	// Weight is the share of requests that this endpoint gets.
 	//
 	// +kubebuilder:default=1
@@ -450,6 +459,17 @@ type ComputeUnits struct {
 // +kubebuilder:validation:Minimum=0
 // +kubebuilder:validation:Maximum=100000
 type Units int64
+
+// EndpointProtocol is what an endpoint speaks.
+//
+// +kubebuilder:validation:Enum=JSONRPC;YellowstoneGRPC
+type EndpointProtocol string
+
+// The protocols of endpoints.
+const (
+	JSONRPC         EndpointProtocol = "JSONRPC"
+	YellowstoneGRPC EndpointProtocol = "YellowstoneGRPC"
+)
 
 // URLSource is where a URL is kept.
 type URLSource struct {

@@ -27,7 +27,7 @@ type vote struct {
 // again after pauses, the block is what the endpoint has that was outvoted least, and is doubtful. Where no other endpoint answers, it stays as it is:
 // nobody's silence or dissent stops a chain.
 func (s *Source) Agree(ctx context.Context, h chain.Header, r *chain.BlockRead) (changed bool, err error) {
-	if r.Agreed || len(s.pool.List) == 1 {
+	if r.Agreed || len(s.endpoints()) == 1 {
 		return false, nil
 	}
 	first, ok := r.Word.(*word)
@@ -41,7 +41,7 @@ func (s *Source) Agree(ctx context.Context, h chain.Header, r *chain.BlockRead) 
 		votes = append(votes, v)
 	}
 	for round := 0; ; round++ {
-		found, err := s.poll(ctx, h, &votes, round > 0 || r.Doubtful)
+		found, late, err := s.poll(ctx, h, &votes, round > 0 || r.Doubtful)
 		if err != nil {
 			return false, err
 		}
@@ -54,13 +54,17 @@ func (s *Source) Agree(ctx context.Context, h chain.Header, r *chain.BlockRead) 
 			r.Block, r.Word, r.Agreed, r.Doubtful = found.Block.Block, &word{by: found.by, digest: found.digest}, true, false
 			return first.digest != found.digest, nil
 		}
-		if len(votes) <= 1 {
+		if len(votes) <= 1 && (!late || round == rereads) {
 			return false, nil
 		}
 		if round == rereads || r.Doubtful {
 			break
 		}
-		if !wait.For(ctx, time.Duration(round+1)*s.rereadPause) {
+		pause := time.Duration(round+1) * s.rereadPause
+		if len(votes) <= 1 {
+			pause /= 4 // nobody differs: others will have it soon
+		}
+		if !wait.For(ctx, pause) {
 			return false, ctx.Err()
 		}
 	}
@@ -78,8 +82,8 @@ func (s *Source) Agree(ctx context.Context, h chain.Header, r *chain.BlockRead) 
 }
 
 // poll asks the endpoints, the one that the block was read from only if it is asked again. Found is the vote that two of them gave, maybe for another block of the
-// slot; nil where there is none.
-func (s *Source) poll(ctx context.Context, h chain.Header, votes *[]vote, again bool) (found *vote, err error) {
+// slot; nil where there is none. Late says that one of them doesn't have the block yet.
+func (s *Source) poll(ctx context.Context, h chain.Header, votes *[]vote, again bool) (found *vote, late bool, err error) {
 	for _, e := range s.pool.Candidates() {
 		if !again && len(*votes) > 0 && (*votes)[0].by == e {
 			continue // it has just been asked
@@ -90,9 +94,10 @@ func (s *Source) poll(ctx context.Context, h chain.Header, votes *[]vote, again 
 			return err
 		})
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, late, ctx.Err()
 		}
 		if err != nil {
+			late = late || lacks(err)
 			continue
 		}
 		v := vote{read: r, digest: digestOf(&r.Block.Block)}
@@ -100,10 +105,10 @@ func (s *Source) poll(ctx context.Context, h chain.Header, votes *[]vote, again 
 		*votes = slices.DeleteFunc(*votes, func(old vote) bool { return old.by == e })
 		*votes = append(*votes, v)
 		if s.decided(*votes, &v) {
-			return &v, nil
+			return &v, late, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // nothing is decided, and nothing failed
+	return nil, late, nil
 }
 
 // decided reports whether two endpoints gave a vote, and if so remembers who said otherwise of the same block. Who has another block there may be on a fork, and
@@ -133,7 +138,7 @@ func (s *Source) decided(votes []vote, v *vote) bool {
 
 // agreedPast is a block of the past as two endpoints have it, where it was drawn or came from one that was outvoted.
 func (s *Source) agreedPast(ctx context.Context, r read) (read, error) {
-	if len(s.pool.List) == 1 || !chain.Drawn(r.Hash) && !r.by.IsDistrusted() {
+	if len(s.endpoints()) == 1 || !chain.Drawn(r.Hash) && !r.by.IsDistrusted() {
 		return r, nil
 	}
 	b := chain.BlockRead{Block: r.Block.Block, Word: &word{by: r.by, digest: digestOf(&r.Block.Block)}}

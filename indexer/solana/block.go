@@ -62,6 +62,8 @@ type read struct {
 	by *endpoint
 	// bytes is how long the endpoint's answer was.
 	bytes int
+	// streamed says that the endpoint sent the block by itself.
+	streamed bool
 }
 
 // blockOn reads the block of a slot from an endpoint. The error says that it lacks it where it does.
@@ -97,10 +99,16 @@ func (s *Source) ask(ctx context.Context, e *endpoint, slot uint64, details stri
 	if details == "full" && !b.HasTransactions {
 		return out, fmt.Errorf("%w: block %d is told without its transactions", rpc.ErrGarbage, slot)
 	}
-	if latest := e.Now().Add(aheadOfClock).Unix(); b.Time > latest {
-		return out, fmt.Errorf("%w: block %d has a time %d s ahead of this machine's clock", rpc.ErrGarbage, slot, b.Time-e.Now().Unix())
+	out = read{Block: b, by: e, bytes: len(got.Raw)}
+	return out, out.plausible(e.Now())
+}
+
+// plausible says what can't be right about a block by this machine's clock.
+func (r *read) plausible(now time.Time) error {
+	if r.Time > now.Add(aheadOfClock).Unix() {
+		return fmt.Errorf("%w: block %d has a time %d s ahead of this machine's clock", rpc.ErrGarbage, r.Number, r.Time-now.Unix())
 	}
-	return read{Block: b, by: e, bytes: len(got.Raw)}, nil
+	return nil
 }
 
 // resultOf is the result in an answer, without a copy of it: blocks have many megabytes.

@@ -23,6 +23,8 @@ const (
 	comparedEvery = 2 * time.Second
 	// finalityEvery is the pace at which the final slot is asked for.
 	finalityEvery = 6 * time.Second
+	// highestSlot is above any that a chain comes to.
+	highestSlot = 1 << 53
 	// unreadyBlocks is how many slots below the head are tried where nodes don't have its block yet.
 	unreadyBlocks = 16
 )
@@ -47,31 +49,18 @@ func (s *Source) Head(ctx context.Context) (chain.Head, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := s.pool.Now()
-	if len(s.pool.List) > 1 && now.Sub(h.comparedAt) >= comparedEvery {
+	if len(s.endpoints()) > 1 && now.Sub(h.comparedAt) >= comparedEvery {
 		h.comparedAt = now
 		for _, e := range s.pool.List {
 			_ = s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error { _, err := s.slotOn(ctx, e, commitment); return err })
 		}
 	}
-	var slot uint64
-	err := s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {
-		if slot, err = s.slotOn(ctx, e, commitment); err != nil {
-			return err
+	b, ok := s.streamedHead()
+	if !ok {
+		var err error
+		if b, err = s.askedHead(ctx); err != nil {
+			return chain.Head{}, err
 		}
-		if s.isBehind(e, slot) {
-			return fmt.Errorf("%w: it is %d", errBehind, slot)
-		}
-		if reached, alone := s.reached(e, slot); !alone && slot > reached+ahead {
-			return fmt.Errorf("%w: it is %d, and others have reached %d", errAhead, slot, reached)
-		}
-		return nil
-	})
-	if err != nil {
-		return chain.Head{}, err
-	}
-	b, err := s.newest(ctx, slot)
-	if err != nil {
-		return chain.Head{}, err
 	}
 	if now.Sub(h.finalAt) >= finalityEvery {
 		if err := s.finality(ctx); err != nil {
@@ -90,24 +79,50 @@ func (s *Source) Head(ctx context.Context) (chain.Head, error) {
 	return out, nil
 }
 
+// askedHead asks for the newest slot, and for its block.
+func (s *Source) askedHead(ctx context.Context) (read, error) {
+	var slot uint64
+	err := s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {
+		if slot, err = s.slotOn(ctx, e, commitment); err != nil {
+			return err
+		}
+		if s.isBehind(e, slot) {
+			return fmt.Errorf("%w: it is %d", errBehind, slot)
+		}
+		if reached, alone := s.reached(e, slot); !alone && slot > reached+ahead {
+			return fmt.Errorf("%w: it is %d, and others have reached %d", errAhead, slot, reached)
+		}
+		return nil
+	})
+	if err != nil {
+		return read{}, err
+	}
+	return s.newest(ctx, slot)
+}
+
 // slotOn asks an endpoint for its newest slot.
 func (s *Source) slotOn(ctx context.Context, e *endpoint, commitment string) (slot uint64, err error) {
 	if err := e.Do(ctx, &rpc.Request{Method: "getSlot", Params: []any{map[string]any{"commitment": commitment}}, Take: take(&slot)}); err != nil {
 		return 0, err
 	}
-	if slot > 1<<53 {
+	if slot > highestSlot {
 		return 0, fmt.Errorf("%w: slot %d", rpc.ErrGarbage, slot)
 	}
 	if commitment != "finalized" {
-		e.mu.Lock()
-		e.toldAt = s.pool.Now()
-		if slot > e.told {
-			e.risenAt = e.toldAt
-		}
-		e.told = slot
-		e.mu.Unlock()
+		s.noteSlot(e, slot)
 	}
 	return slot, nil
+}
+
+// noteSlot notes that an endpoint told its newest slot.
+func (s *Source) noteSlot(e *endpoint, slot uint64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.toldAt = s.pool.Now()
+	if slot > e.told {
+		e.risenAt = e.toldAt
+	}
+	e.told = slot
 }
 
 const (
@@ -142,7 +157,7 @@ func (s *Source) isBehind(e *endpoint, slot uint64) bool {
 	if rises {
 		return false
 	}
-	for _, other := range s.pool.List {
+	for _, other := range s.endpoints() {
 		other.mu.Lock()
 		above := other != e && other.told > slot+ahead && other.rises(now)
 		other.mu.Unlock()
@@ -156,7 +171,7 @@ func (s *Source) isBehind(e *endpoint, slot uint64) bool {
 // reached is the highest slot that two endpoints have told, or could have, one of which has just told its own. Alone says that no other one has told any lately.
 func (s *Source) reached(by *endpoint, slot uint64) (reached uint64, alone bool) {
 	now, others := s.pool.Now(), []uint64{}
-	for _, e := range s.pool.List {
+	for _, e := range s.endpoints() {
 		e.mu.Lock()
 		if e != by && now.Sub(e.toldAt) < toldFor && !e.toldAt.IsZero() {
 			others = append(others, e.couldTell(now))
@@ -242,6 +257,3 @@ func (s *Source) finality(ctx context.Context) error {
 	}
 	return nil
 }
-
-// Heads announces nothing: the head is looked for when the next block should be there.
-func (s *Source) Heads(context.Context) <-chan struct{} { return nil }

@@ -57,7 +57,7 @@ func (s *Source) Header(ctx context.Context, number uint64) (chain.Header, error
 
 // highest is the highest slot that an endpoint has told.
 func (s *Source) highest() (slot uint64) {
-	for _, e := range s.pool.List {
+	for _, e := range s.endpoints() {
 		e.mu.Lock()
 		slot = max(slot, e.told)
 		e.mu.Unlock()
@@ -70,6 +70,12 @@ const headersAtOnce = 8
 
 // Headers are those of the next blocks from one number to another, linked to each other, or of the next one after where those have none.
 func (s *Source) Headers(ctx context.Context, parent market.Header, first, last uint64) (out []chain.Header, err error) {
+	for _, r := range s.kept.follows(parent, last) {
+		out = append(out, chain.Header{Header: r.Header})
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
 	list, err := s.slots(ctx, first, last)
 	for from := last + 1; err == nil && len(list) == 0; from += probeSlots {
 		if from > min(s.highest(), last+mostProbed) {

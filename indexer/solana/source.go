@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // MainnetGenesis is the hash of the mainnet's first block, which a chain document that names none is of.
@@ -28,7 +30,9 @@ var usualUnits = rpc.Units{"getBlock": 40, "getBlocks": 20, "getMultipleAccounts
 
 // Source reads a chain of Solana's family through its endpoints.
 type Source struct {
+	// pool are the endpoints that are asked, streams those that send blocks by themselves and can't be asked.
 	pool        *rpc.Pool[*endpoint]
+	streams     []*endpoint
 	genesis     string
 	decoder     *decode.Decoder
 	decodedFor  [8]byte // hashDecoded
@@ -46,6 +50,8 @@ type endpoint struct {
 	// told is the newest slot that it told, at toldAt; at risenAt that was a higher one than before.
 	told            uint64
 	toldAt, risenAt time.Time
+	// newest is the block that it sent last.
+	newest market.Header
 }
 
 // Options are a source's surroundings.
@@ -85,12 +91,28 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
 		}
-		s.pool.List = append(s.pool.List, &endpoint{Endpoint: e})
+		if declared.Protocol == chainconfig.YellowstoneGRPC {
+			s.streams = append(s.streams, &endpoint{Endpoint: e})
+		} else {
+			s.pool.List = append(s.pool.List, &endpoint{Endpoint: e})
+		}
 	}
-	if len(s.pool.List) == 0 {
+	switch {
+	case len(s.pool.List) > 0:
+		return s, nil
+	case len(s.streams) > 0:
+		return nil, fmt.Errorf("chain %s: no RPC endpoint that can be asked: add one of protocol JSONRPC beside that of Yellowstone gRPC, under spec.rpc.endpoints", c.ID)
+	default:
 		return nil, fmt.Errorf("chain %s: no RPC endpoint: add one under spec.rpc.endpoints, or suspend the chain", c.ID)
 	}
-	return s, nil
+}
+
+// endpoints are all of them, whether they can be asked or not, in the order of their declaration among those of their kind.
+func (s *Source) endpoints() []*endpoint { return slices.Concat(s.pool.List, s.streams) }
+
+// all is a pool of all endpoints, of which some can't be asked.
+func (s *Source) all() *rpc.Pool[*endpoint] {
+	return &rpc.Pool[*endpoint]{List: s.endpoints(), Now: s.pool.Now}
 }
 
 // AllWrong reports whether every endpoint has turned out to serve another chain.
@@ -104,10 +126,10 @@ func (s *Source) Check(ctx context.Context) error { return s.pool.CheckAll(ctx) 
 func (s *Source) Usage() (sum budget.Usage, list []budget.Endpoint) { return s.pool.Usage() }
 
 // Records are those of the endpoints that aren't trusted, in the order of their hashes.
-func (s *Source) Records() []chain.Record { return s.pool.Records() }
+func (s *Source) Records() []chain.Record { return s.all().Records() }
 
 // RecallRecords takes up the records of before this start, or of another process. What this process knows itself counts more.
-func (s *Source) RecallRecords(records []chain.Record) { s.pool.RecallRecords(records) }
+func (s *Source) RecallRecords(records []chain.Record) { s.all().RecallRecords(records) }
 
 // isOfChain holds an endpoint's genesis hash against the declared one.
 func (s *Source) isOfChain(ctx context.Context, e *endpoint) error {

@@ -130,6 +130,8 @@ type Exchange struct {
 type Endpoint struct {
 	URL     string `json:"url,omitempty"`
 	URLFile string `json:"url_file,omitempty"`
+	// Protocol is what it speaks; empty is JSON-RPC.
+	Protocol EndpointProtocol `json:"protocol,omitempty"`
 	// Weight is the share of requests among healthy endpoints.
 	Weight int `json:"weight"`
 	// RequestsPerSecond is how many calls a second may have; 0 is not known.
@@ -142,6 +144,12 @@ type Endpoint struct {
 	// docs/costs.md.
 	ComputeUnits map[string]int64 `json:"compute_units,omitempty"`
 }
+
+// EndpointProtocol is what an endpoint speaks.
+type EndpointProtocol string
+
+// YellowstoneGRPC is the protocol of endpoints that send Solana's blocks by themselves.
+const YellowstoneGRPC EndpointProtocol = "YellowstoneGRPC"
 
 // OtherMethods is the key of Endpoint.ComputeUnits that stands for the methods that it doesn't name.
 const OtherMethods = "other"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"regexp"
 	"strings"
 
@@ -32,6 +33,9 @@ func resolveEndpoints(r *report, s *v1alpha1.ChainSpec, secretDir string) []chai
 		r.add(path, "is empty; add a node's url, or write spec.suspend: true for a chain without one")
 	}
 	r.length(path, len(list), 8)
+	if len(list) > 0 && !slices.ContainsFunc(list, func(e v1alpha1.Endpoint) bool { return e.Protocol != v1alpha1.YellowstoneGRPC }) {
+		r.add(path, "has none of protocol JSONRPC, and those of YellowstoneGRPC can't be asked anything")
+	}
 	out := make([]chainconfig.Endpoint, 0, len(list))
 	for i := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
@@ -43,6 +47,7 @@ func resolveEndpoints(r *report, s *v1alpha1.ChainSpec, secretDir string) []chai
 
 			ComputeUnitsPerDay: r.integer(at+".computeUnitsPerDay", e.ComputeUnitsPerDay, 1, 1_000_000_000_000, 0),
 			ComputeUnits:       resolveUnits(r, at+".computeUnits", e),
+			Protocol:           resolveProtocol(r, at+".protocol", s.Family, e.Protocol),
 		}
 		switch {
 		case (e.URL == "") == (e.URLFrom == nil):
@@ -64,6 +69,20 @@ func resolveEndpoints(r *report, s *v1alpha1.ChainSpec, secretDir string) []chai
 		out = append(out, endpoint)
 	}
 	return out
+}
+
+// resolveProtocol is what an endpoint speaks; empty for JSON-RPC.
+func resolveProtocol(r *report, path string, family v1alpha1.Family, p v1alpha1.EndpointProtocol) chainconfig.EndpointProtocol {
+	switch {
+	case p == "" || p == v1alpha1.JSONRPC:
+	case p != v1alpha1.YellowstoneGRPC:
+		r.add(path, "is %q; allowed are %s and %s", p, v1alpha1.JSONRPC, v1alpha1.YellowstoneGRPC)
+	case family != v1alpha1.FamilySolana:
+		r.add(path, "is YellowstoneGRPC, which is for family Solana alone; leave it out")
+	default:
+		return chainconfig.YellowstoneGRPC
+	}
+	return ""
 }
 
 // resolveUnits is what calls count of computeUnitsPerDay, as far as it is written.
