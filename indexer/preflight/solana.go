@@ -68,6 +68,11 @@ func checkSolana(ctx context.Context, c *chainconfig.Chain, now func() time.Time
 			find(Missing, "%s doesn't give its newest block with its transactions: %s. Use another node or plan", n.Endpoint, said(n.Refused.Error()))
 		}
 	}
+	stream := checkStreams(ctx, source, find)
+	streamed := ""
+	if stream != nil {
+		streamed = fmt.Sprintf("; %s streams blocks, and sent %s in %.1f MB", stream.Endpoint, count(stream.Transactions, "transaction"), float64(stream.Bytes)/1e6)
+	}
 	by := ""
 	if len(clients) > 0 {
 		by = " (" + strings.Join(clients, ", ") + ")"
@@ -75,17 +80,38 @@ func checkSolana(ctx context.Context, c *chainconfig.Chain, now func() time.Time
 	r.Summary = [3]string{
 		fmt.Sprintf("genesis hash %s is served by %d of %d endpoints%s, whose block %d is %s old; %d of %d declared addresses are as declared", genesis, len(nodes), len(all),
 			by, best.Head.Number, max(0, now().Sub(time.Unix(best.Head.Time, 0)).Round(time.Second)), countGood(declared), len(declared)),
-		fmt.Sprintf("blocks from slot %d on; the newest has %s in %.1f MB", best.Oldest, count(best.Transactions, "transaction"), float64(best.Bytes)/1e6),
-		solanaMeaning(c, &best),
+		fmt.Sprintf("blocks from slot %d on; the newest has %s in %.1f MB%s", best.Oldest, count(best.Transactions, "transaction"), float64(best.Bytes)/1e6, streamed),
+		solanaMeaning(c, &best, stream),
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(rank[a.Severity], rank[b.Severity]) })
 	return r, nil
 }
 
+// checkStreams reads a block of each endpoint that streams them, and gives one that streams this chain's; nil where none does.
+func checkStreams(ctx context.Context, source *solana.Source, find func(s Severity, format string, args ...any)) (stream *solana.StreamCapabilities) {
+	for _, n := range source.StreamCapabilities(ctx) {
+		if n.Err != nil {
+			find(Missing, "%s doesn't stream this chain's blocks: %s. Look whether its URL and token are right; until then blocks are asked for", n.Endpoint, said(n.Err.Error()))
+			continue
+		}
+		stream = &n
+	}
+	return stream
+}
+
+// What a day takes where blocks are asked for, in requests a block, and where they are streamed, in requests a second: each two seconds the newest slot is asked
+// for, and each six the final one with its block.
+const requestsPerBlock, requestsPerSecond = 3, 1.0/2 + 2.0/6
+
 // solanaMeaning is the third line.
-func solanaMeaning(c *chainconfig.Chain, n *solana.Capabilities) string {
+func solanaMeaning(c *chainconfig.Chain, n *solana.Capabilities, stream *solana.StreamCapabilities) string {
+	const seconds = float64(24 * time.Hour / time.Second)
 	blocks := float64(24*time.Hour) / float64(c.BlockTime)
-	day := fmt.Sprintf("a day takes some %.0f requests and %.0f GB", 3*blocks, blocks*float64(n.Bytes)/1e9)
+	requests, bytes := requestsPerBlock*blocks, float64(n.Bytes)
+	if stream != nil {
+		requests, bytes = requestsPerSecond*seconds, float64(stream.Bytes)
+	}
+	day := fmt.Sprintf("a day takes some %.0f requests and %.0f GB", requests, blocks*bytes/1e9)
 	if c.Start.Block > 0 && n.Oldest > c.Start.Block {
 		return fmt.Sprintf("%s; it can't begin at slot %d, which the nodes don't have any more; trades aren't simulated", day, c.Start.Block)
 	}

@@ -60,11 +60,7 @@ func (s *Source) Agree(ctx context.Context, h chain.Header, r *chain.BlockRead) 
 		if round == rereads || r.Doubtful {
 			break
 		}
-		pause := time.Duration(round+1) * s.rereadPause
-		if len(votes) <= 1 {
-			pause /= 4 // nobody differs: others will have it soon
-		}
-		if !wait.For(ctx, pause) {
+		if !wait.For(ctx, s.pause(round, len(votes) > 1)) {
 			return false, ctx.Err()
 		}
 	}
@@ -79,6 +75,15 @@ func (s *Source) Agree(ctx context.Context, h chain.Header, r *chain.BlockRead) 
 	best.Time = h.Time
 	r.Block, r.Word = best.Block.Block, &word{by: best.by, digest: best.digest}
 	return first.digest != best.digest, nil
+}
+
+// pause is how long to wait after a round of questions: where endpoints differ longer than where others will have the block soon.
+func (s *Source) pause(round int, differ bool) time.Duration {
+	pause := time.Duration(round+1) * s.rereadPause
+	if !differ {
+		pause /= 4
+	}
+	return pause
 }
 
 // poll asks the endpoints, the one that the block was read from only if it is asked again. Found is the vote that two of them gave, maybe for another block of the

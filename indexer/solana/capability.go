@@ -2,12 +2,15 @@ package solana
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 // probeTime is how long an endpoint may take over the questions about itself.
@@ -28,7 +31,7 @@ type Capabilities struct {
 	Transactions, Bytes int
 }
 
-// Capabilities asks all endpoints at once.
+// Capabilities asks all endpoints at once that can be asked.
 func (s *Source) Capabilities(ctx context.Context) []Capabilities {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -75,4 +78,62 @@ func (s *Source) probe(ctx context.Context, e *endpoint, c *Capabilities) error 
 	b, err := s.blockOn(ctx, e, newest.Number)
 	c.Refused, c.Transactions, c.Bytes = err, b.Transactions, b.bytes
 	return nil
+}
+
+// StreamCapabilities are what an endpoint sends that streams blocks.
+type StreamCapabilities struct {
+	// Endpoint is what it is called in logs; Err is why it sends none, or none of this chain.
+	Endpoint string
+	Err      error
+	// Newest is the block that it sent, with so many transactions in so many bytes.
+	Newest              market.Header
+	Transactions, Bytes int
+}
+
+// errOtherStream says that a stream's block isn't the one that the chain has in its slot.
+var errOtherStream = errors.New("it streams another chain's blocks")
+
+// StreamCapabilities reads a block of each stream, and holds it against the one that an endpoint has which can be asked.
+func (s *Source) StreamCapabilities(ctx context.Context) []StreamCapabilities {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	out := make([]StreamCapabilities, len(s.streams))
+	var reading sync.WaitGroup
+	for i, e := range s.streams {
+		reading.Go(func() {
+			out[i] = StreamCapabilities{Endpoint: e.Name}
+			out[i].Err = s.probeStream(ctx, e, &out[i])
+		})
+	}
+	reading.Wait()
+	return out
+}
+
+func (s *Source) probeStream(ctx context.Context, e *endpoint, c *StreamCapabilities) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended, came := make(chan error, 1), make(chan struct{}, 1)
+	go func() { ended <- s.readStream(ctx, e, came) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-came:
+	}
+	e.mu.Lock()
+	c.Newest = e.newest
+	e.mu.Unlock()
+	if r, ok := s.kept.of(c.Newest.Number, c.Newest.Hash); ok {
+		c.Transactions, c.Bytes = r.Transactions, r.bytes
+	}
+	for {
+		told, err := s.fetch(ctx, c.Newest.Number, s.headerOn)
+		switch {
+		case err == nil && told.Hash != c.Newest.Hash:
+			return fmt.Errorf("%w: block %d is another one there", errOtherStream, c.Newest.Number)
+		case err == nil:
+			return nil
+		case !errors.Is(err, chain.ErrNoBlock) || !wait.For(ctx, s.rereadPause):
+			return fmt.Errorf("its block %d can't be held against that of an endpoint of protocol JSONRPC: %w", c.Newest.Number, err)
+		}
+	}
 }

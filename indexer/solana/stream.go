@@ -205,7 +205,7 @@ func dial(raw string) (conn *grpc.ClientConn, token string, err error) {
 func (s *Source) update(e *endpoint, message []byte) (isPing bool, err error) {
 	const block, ping = 5, 6
 	var body []byte
-	ok := decode.Fields(message, func(number protowire.Number, _ uint64, text []byte) {
+	ok := decode.Fields(message, func(number int, _ uint64, text []byte) {
 		switch number {
 		case block:
 			body = text

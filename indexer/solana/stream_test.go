@@ -98,8 +98,8 @@ func emptyBlocks(n int) (out []solanatest.Made) {
 	return out
 }
 
-// streamed is a source with a node that is asked and one that streams, and a clock that is moved by hand.
-func streamed(t *testing.T) (s *Source, asked *solanatest.Node, node *streaming, heads <-chan struct{}, clock *atomic.Int64) {
+// unread is a source with a node that is asked and one that streams, which nobody reads yet, and a clock that is moved by hand.
+func unread(t *testing.T) (s *Source, asked *solanatest.Node, node *streaming, clock *atomic.Int64) {
 	t.Helper()
 	asked, node, clock = solanatest.NewNode(t), newStreaming(t), new(atomic.Int64)
 	c := &chainconfig.Chain{ID: "solana", Family: chainconfig.Solana, GenesisHash: solanatest.Genesis, Endpoints: []chainconfig.Endpoint{
@@ -111,6 +111,13 @@ func streamed(t *testing.T) (s *Source, asked *solanatest.Node, node *streaming,
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s, asked, node, clock
+}
+
+// streamed is unread, read.
+func streamed(t *testing.T) (s *Source, asked *solanatest.Node, node *streaming, heads <-chan struct{}, clock *atomic.Int64) {
+	t.Helper()
+	s, asked, node, clock = unread(t)
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
 	return s, asked, node, s.Heads(ctx), clock
@@ -242,6 +249,29 @@ func TestStreamOfLies(t *testing.T) {
 	}
 }
 
+// TestStreamCapabilities reads a block of a stream, and holds it against the one that the other endpoint has.
+func TestStreamCapabilities(t *testing.T) {
+	t.Parallel()
+	blocks := emptyBlocks(3)
+	other := blocks[2]
+	other.Hash[0] = 9
+	for name, c := range map[string]struct {
+		sent solanatest.Made
+		want string
+	}{"the chain's": {blocks[2], ""}, "another chain's": {other, "another chain's blocks"}} {
+		s, asked, node, _ := unread(t)
+		asked.Serve(blocks[:2])
+		go func() {
+			node.send <- sent(c.sent)
+			asked.Serve(blocks)
+		}()
+		got := s.StreamCapabilities(t.Context())
+		if err := got[0].Err; len(got) != 1 || c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) || got[0].Newest.Hash != c.sent.Hash {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // TestStreamAlone is no source: nothing can be asked of it.
 func TestStreamAlone(t *testing.T) {
 	t.Parallel()
@@ -250,4 +280,3 @@ func TestStreamAlone(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
-

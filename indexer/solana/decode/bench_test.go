@@ -90,3 +90,20 @@ func BenchmarkParseQuietBlock(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkParseWireBlock reads the same block as Yellowstone gRPC sends it.
+func BenchmarkParseWireBlock(b *testing.B) {
+	d := newDecoder(b, declared())
+	raw := onTheWire(b, 2, benchBlock(b))[0]
+	b.SetBytes(int64(len(raw)))
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		block, err := d.ParseWireBlock(raw)
+		if err != nil {
+			b.Fatal(err)
+		}
+		n += block.Transactions
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "tx/s")
+}

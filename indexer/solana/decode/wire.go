@@ -15,7 +15,7 @@ import (
 // The numbers below are those of these files.
 
 // Fields walks over the fields of a message: v is a number's value, text what a field has that begins with its length. ok is false where it is no message.
-func Fields(message []byte, field func(number protowire.Number, v uint64, text []byte)) (ok bool) {
+func Fields(message []byte, field func(number int, v uint64, text []byte)) (ok bool) {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
 		if n < 0 {
@@ -24,10 +24,10 @@ func Fields(message []byte, field func(number protowire.Number, v uint64, text [
 		message = message[n:]
 		var v uint64
 		var text []byte
-		switch kind {
-		case protowire.VarintType:
+		switch {
+		case kind == protowire.VarintType:
 			v, n = protowire.ConsumeVarint(message)
-		case protowire.BytesType:
+		case kind == protowire.BytesType:
 			text, n = protowire.ConsumeBytes(message)
 		default:
 			number, n = 0, protowire.ConsumeFieldValue(number, kind, message)
@@ -36,7 +36,7 @@ func Fields(message []byte, field func(number protowire.Number, v uint64, text [
 			return false
 		}
 		message = message[n:]
-		field(number, v, text)
+		field(int(number), v, text)
 	}
 	return true
 }
@@ -54,7 +54,7 @@ func (d *Decoder) ParseWireBlock(raw []byte) (b Block, err error) {
 	defer r.forget()
 	r.begin()
 	hashed, linked, numbered, dated, executed := false, false, false, true, uint64(0)
-	ok := Fields(raw, func(number protowire.Number, v uint64, text []byte) {
+	ok := Fields(raw, func(number int, v uint64, text []byte) {
 		switch number {
 		case 1:
 			b.Number = v
@@ -62,7 +62,7 @@ func (d *Decoder) ParseWireBlock(raw []byte) (b Block, err error) {
 			hashed = market.DecodeBase58(b.Hash[:], text)
 		case 4:
 			b.HasTime = true
-			dated = Fields(text, func(number protowire.Number, v uint64, _ []byte) {
+			dated = Fields(text, func(number int, v uint64, _ []byte) {
 				if number == 1 {
 					b.Time = int64(v)
 				}
@@ -103,7 +103,7 @@ func (d *Decoder) ParseWireBlock(raw []byte) (b Block, err error) {
 func (r *reader) wireTransactions() error {
 	for i := range r.infos {
 		in := &r.infos[i]
-		ok := Fields(in.message, func(number protowire.Number, v uint64, _ []byte) {
+		ok := Fields(in.message, func(number int, v uint64, _ []byte) {
 			if number == 5 {
 				in.place = v
 			}
@@ -133,7 +133,7 @@ func (t *transaction) parseWire(message []byte) (ok bool) {
 	t.wire = true
 	var signed []byte
 	read := true
-	ok = Fields(message, func(number protowire.Number, _ uint64, text []byte) {
+	ok = Fields(message, func(number int, _ uint64, text []byte) {
 		switch number {
 		case 1:
 			t.signature = text
@@ -146,12 +146,12 @@ func (t *transaction) parseWire(message []byte) (ok bool) {
 	if t.failed {
 		return ok
 	}
-	ok = ok && read && Fields(signed, func(number protowire.Number, _ uint64, text []byte) {
+	ok = ok && read && Fields(signed, func(number int, _ uint64, text []byte) {
 		if number != 2 {
 			return
 		}
 		t.message = text
-		read = read && Fields(text, func(number protowire.Number, _ uint64, key []byte) {
+		read = read && Fields(text, func(number int, _ uint64, key []byte) {
 			if number == 2 {
 				t.static = append(t.static, key)
 			}
@@ -169,7 +169,7 @@ func isNoKey(key []byte) bool { return len(key) != 32 }
 func (t *transaction) wireMeta(meta []byte) (ok bool) {
 	t.called, t.logged = meta, meta
 	read := true
-	ok = Fields(meta, func(number protowire.Number, _ uint64, text []byte) {
+	ok = Fields(meta, func(number int, _ uint64, text []byte) {
 		switch number {
 		case 1:
 			t.failed = true
@@ -190,14 +190,14 @@ func (t *transaction) wireMeta(meta []byte) (ok bool) {
 func wireBalance(message []byte, out *[]tokenBalance) (ok bool) {
 	var b tokenBalance
 	read := true
-	ok = Fields(message, func(number protowire.Number, v uint64, text []byte) {
+	ok = Fields(message, func(number int, v uint64, text []byte) {
 		switch number {
 		case 1:
 			b.account, read = uint16(v), read && v <= 1<<16-1
 		case 2:
 			b.mint = text
 		case 3:
-			read = read && Fields(text, func(number protowire.Number, v uint64, text []byte) {
+			read = read && Fields(text, func(number int, v uint64, text []byte) {
 				switch number {
 				case 2:
 					b.decimals, read = uint8(v), read && v <= 255
@@ -219,12 +219,12 @@ func wireBalance(message []byte, out *[]tokenBalance) (ok bool) {
 // runWire reads the transaction's instructions, and those that they called.
 func (t *transaction) runWire() (ok bool) {
 	read := true
-	ok = Fields(t.message, func(number protowire.Number, _ uint64, text []byte) {
+	ok = Fields(t.message, func(number int, _ uint64, text []byte) {
 		if number == 4 {
 			read = read && t.wireInstruction(text, &t.outer)
 		}
 	})
-	ok = ok && Fields(t.called, func(number protowire.Number, _ uint64, text []byte) {
+	ok = ok && Fields(t.called, func(number int, _ uint64, text []byte) {
 		if number == 5 {
 			read = read && t.wireCalls(text)
 		}
@@ -235,7 +235,7 @@ func (t *transaction) runWire() (ok bool) {
 // wireCalls reads InnerInstructions: what one instruction of the message called.
 func (t *transaction) wireCalls(message []byte) (ok bool) {
 	from, of, read := len(t.inner), uint64(0), true
-	ok = Fields(message, func(number protowire.Number, v uint64, text []byte) {
+	ok = Fields(message, func(number int, v uint64, text []byte) {
 		switch number {
 		case 1:
 			of = v
@@ -257,7 +257,7 @@ func (t *transaction) wireInstruction(message []byte, out *[]instruction) (ok bo
 	var in instruction
 	read := len(*out) < mostInstructions
 	in.accounts = span{uint32(len(t.accounts)), uint32(len(t.accounts))}
-	ok = Fields(message, func(number protowire.Number, v uint64, text []byte) {
+	ok = Fields(message, func(number int, v uint64, text []byte) {
 		switch number {
 		case 1:
 			in.program, read = uint16(v), read && v <= 1<<16-1
@@ -282,7 +282,7 @@ func (t *transaction) wireInstruction(message []byte, out *[]instruction) (ok bo
 
 // wireLines are the lines of the transaction's log.
 func (t *transaction) wireLines() {
-	_ = Fields(t.logged, func(number protowire.Number, _ uint64, text []byte) { // it was walked over before
+	_ = Fields(t.logged, func(number int, _ uint64, text []byte) { // it was walked over before
 		if number == 6 && len(t.logs) < mostLogs {
 			t.logs = append(t.logs, text)
 		}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
@@ -33,7 +33,7 @@ func resolveEndpoints(r *report, s *v1alpha1.ChainSpec, secretDir string) []chai
 		r.add(path, "is empty; add a node's url, or write spec.suspend: true for a chain without one")
 	}
 	r.length(path, len(list), 8)
-	if len(list) > 0 && !slices.ContainsFunc(list, func(e v1alpha1.Endpoint) bool { return e.Protocol != v1alpha1.YellowstoneGRPC }) {
+	if s.Family == v1alpha1.FamilySolana && len(list) > 0 && !slices.ContainsFunc(list, func(e v1alpha1.Endpoint) bool { return e.Protocol != v1alpha1.YellowstoneGRPC }) {
 		r.add(path, "has none of protocol JSONRPC, and those of YellowstoneGRPC can't be asked anything")
 	}
 	out := make([]chainconfig.Endpoint, 0, len(list))

@@ -192,6 +192,14 @@ func Chains() []Refused {
 		edit("a genesis hash on EVM", `  chainID: 8453`, "  chainID: 8453\n  genesisHash: 4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY",
 			"spec.genesisHash: is for family Solana alone", "leave it out").
 			server("spec.genesisHash: Invalid value", "genesisHash is for family Solana alone: leave it out"),
+		edit("a stream on EVM", `      weight: 3`, "      weight: 3\n      protocol: YellowstoneGRPC", "spec.rpc.endpoints[0].protocol: is YellowstoneGRPC", "leave it out").
+			server("spec.rpc.endpoints: Invalid value", "endpoints of protocol YellowstoneGRPC are for family Solana alone"),
+		editSolana("a stream alone", `  suspend: true`, "  rpc: {endpoints: [{url: https://node.example, protocol: YellowstoneGRPC}]}",
+			"spec.rpc.endpoints: has none of protocol JSONRPC", "can't be asked anything").
+			server("spec.rpc.endpoints: Invalid value", "add one of protocol JSONRPC"),
+		editSolana("an endpoint of another protocol", `  suspend: true`, "  rpc: {endpoints: [{url: https://node.example, protocol: WebSocket}]}",
+			`spec.rpc.endpoints[0].protocol: is "WebSocket"; allowed are JSONRPC and YellowstoneGRPC`).
+			server("spec.rpc.endpoints[0].protocol: Unsupported value", "JSONRPC"),
 		editSolana("running without a node", `  suspend: true`, ``, "spec.rpc.endpoints: is empty", "suspend: true").
 			server("spec.rpc.endpoints: Invalid value", "add one under rpc.endpoints, or write suspend: true"),
 		edit("neither url nor urlFrom", `    - url: https://node.example/rpc
