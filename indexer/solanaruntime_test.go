@@ -31,7 +31,7 @@ func newLocalSolana(t *testing.T, seed uint64) *localSolana {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = chain.Close() })
-	w, err := simnet.Deploy(t.Context(), chain, simnet.Options{Seed: seed, People: 8, KeepPast: 20})
+	w, err := simnet.Deploy(t.Context(), chain, simnet.Options{Seed: seed, People: 8, KeepPast: 20, Platform: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,8 @@ import (
 )
 
 // paid are the platform's fees that watched wallets paid in a transaction, whose swaps are those from the given place on. Each is a log, once: a transfer to a
-// recipient, or a router's log of the chain's own coin, of which nothing else tells. The payer is who sent the transfer, or whom a router names for it.
+// recipient, or a router's log of the chain's own coin, of which nothing else tells. The payer is who sent the transfer, or whom a router names for it; on chains that
+// tell balances, who paid for the transaction.
 func (ps *positions) paid(tx *market.Tx, from int) []market.Fee {
 	if len(ps.feeRecipients) == 0 {
 		return nil
@@ -26,6 +27,10 @@ func (ps *positions) paid(tx *market.Tx, from int) []market.Fee {
 		case market.Transfer:
 			if ps.feeRecipients[e.To] && !ps.feeRecipients[e.From] && !e.Amount.IsZero() {
 				add(i, e.From, e.To, e.Token, e.Amount)
+			}
+		case market.BalanceChange:
+			if ps.feeRecipients[e.Owner] && !ps.feeRecipients[tx.Payer] && !tx.Payer.IsNone() && !e.Change.Neg && !e.Change.IsZero() {
+				add(i, tx.Payer, e.Owner, e.Token, e.Change.Abs)
 			}
 		case market.FeePaid:
 			switch {

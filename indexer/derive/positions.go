@@ -159,6 +159,12 @@ func (ps *positions) moved(tx *market.Tx, from int) []move {
 		if e, ok := ps.transferOf(tx, tx.Logs[i].Event); ok && !e.Amount.IsZero() && e.From != e.To {
 			m.transfer(&e)
 		}
+		if _, ok := tx.Logs[i].Event.(market.BalanceChange); ok {
+			m.ofBalances = true
+		}
+	}
+	if m.ofBalances {
+		m.pair()
 	}
 	return m.all()
 }
@@ -176,6 +182,8 @@ type movements struct {
 	// moves are those between two wallets of a member, one for each token, and among their places.
 	moves []move
 	among map[move]int
+	// ofBalances says that the transaction tells balances in place of transfers.
+	ofBalances bool
 }
 
 // note begins with the change of a wallet's balance that swaps don't explain.
@@ -201,17 +209,40 @@ func (m *movements) transfer(e *market.Transfer) {
 	if !sender || !recipient || !m.areOnes(e.From, e.To) {
 		return
 	}
-	of := move{wallet: e.From, to: e.To, token: e.Token, isOut: true}
+	m.between(gone, come, &e.Amount)
+}
+
+// between notes that an amount went from a wallet to another one of the same member.
+func (m *movements) between(gone, come hands, amount *market.Amount) {
+	of := move{wallet: gone.trader, to: come.trader, token: gone.token, isOut: true}
 	k, ok := m.among[of]
 	if !ok {
 		k = len(m.moves)
 		m.among[of], m.moves = k, append(m.moves, of)
 	}
-	if _, over := m.moves[k].amount.AddOverflow(&m.moves[k].amount, &e.Amount); over {
+	if _, over := m.moves[k].amount.AddOverflow(&m.moves[k].amount, amount); over {
 		m.moves[k].amount.SetAllOne()
 	}
-	m.left[gone] = m.left[gone].Add(market.SignedAmount{Abs: e.Amount})
-	m.left[come] = m.left[come].Add(market.SignedAmount{Abs: e.Amount, Neg: true})
+	m.left[gone] = m.left[gone].Add(market.SignedAmount{Abs: *amount})
+	m.left[come] = m.left[come].Add(market.SignedAmount{Abs: *amount, Neg: true})
+}
+
+// pair finds what went between two wallets of a member where balances alone are told: what one of them has less for no trade, and another one more. Wallets are
+// taken in the order in which they came up.
+func (m *movements) pair() {
+	for _, gone := range m.order {
+		for _, come := range m.order {
+			less, more := m.left[gone], m.left[come]
+			if gone.token != come.token || !less.Neg || more.Neg || more.IsZero() || !m.areOnes(gone.trader, come.trader) {
+				continue
+			}
+			amount := less.Abs
+			if more.Abs.Lt(&amount) {
+				amount = more.Abs
+			}
+			m.between(gone, come, &amount)
+		}
+	}
 }
 
 // all are the moves, those from and to others last.

@@ -3,6 +3,7 @@ package enrich
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
@@ -149,6 +150,14 @@ func (e *enrichment) gas(ctx context.Context, touches []derive.Touch, told map[m
 		if ofBlock[t.Tx] = true; told[market.GasKey{Wallet: t.Wallet, Tx: t.Tx}] {
 			continue
 		}
+		if tx := e.transaction(t); tx != nil && !tx.Payer.IsNone() { // the block itself tells it
+			f := market.GasFact{GasKey: market.GasKey{Wallet: t.Wallet, Tx: t.Tx}, Known: tx.Payer == t.Wallet}
+			if f.Known {
+				f.Amount.SetUint64(tx.Fee)
+			}
+			e.add(&e.blocks[t.Block], f)
+			continue
+		}
 		if _, asked := place[t.Tx]; !asked {
 			place[t.Tx] = len(questions)
 			questions = append(questions, chain.GasQuestion{At: ref(&e.blocks[t.Block]), Tx: t.Tx})
@@ -169,6 +178,15 @@ func (e *enrichment) gas(ctx context.Context, touches []derive.Touch, told map[m
 			f.Known, f.Amount = true, a.Amount
 		}
 		e.add(&e.blocks[t.Block], f)
+	}
+	return nil
+}
+
+// transaction is that of a touch.
+func (e *enrichment) transaction(t *derive.Touch) *market.Tx {
+	txs := e.blocks[t.Block].Txs
+	if i := slices.IndexFunc(txs, func(tx market.Tx) bool { return tx.ID == t.Tx }); i >= 0 {
+		return &txs[i]
 	}
 	return nil
 }
@@ -222,9 +240,14 @@ func (e *enrichment) held(ctx context.Context, touches []derive.Touch, told map[
 			return cmp.Or(x.Account.Compare(y.Account), x.Token.Compare(y.Token))
 		})
 		b := &e.blocks[i]
-		had, err := e.balances(ctx, b, list)
-		if err != nil {
-			return err
+		had := balancesBefore(b, list)
+		open := slices.DeleteFunc(slices.Clone(list), func(k market.BalanceKey) bool { _, told := had[k]; return told })
+		if len(open) > 0 {
+			asked, err := e.balances(ctx, b, open)
+			if err != nil {
+				return err
+			}
+			maps.Copy(had, asked)
 		}
 		for _, k := range list {
 			f := market.HeldFact{PositionKey: market.PositionKey{Wallet: k.Account, Token: k.Token}}
@@ -233,6 +256,24 @@ func (e *enrichment) held(ctx context.Context, touches []derive.Touch, told map[
 		}
 	}
 	return nil
+}
+
+// balancesBefore are what accounts had before a block as far as the block itself tells it: what the first transaction found that changed it.
+func balancesBefore(b *market.Block, keys []market.BalanceKey) map[market.BalanceKey]market.Amount {
+	had := map[market.BalanceKey]market.Amount{}
+	for i := range b.Txs {
+		for _, l := range b.Txs[i].Logs {
+			c, ok := l.Event.(market.BalanceChange)
+			if !ok || !c.HasBefore {
+				continue
+			}
+			k := market.BalanceKey{Token: c.Token, Account: c.Owner}
+			if _, twice := had[k]; !twice && slices.Contains(keys, k) {
+				had[k] = c.Before
+			}
+		}
+	}
+	return had
 }
 
 // balances are what wallets had of tokens before a block, as far as that is told. An answer that may take some of a basis counts when a second endpoint gives it,

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -13,14 +14,16 @@ const newestSuppliesKept = 4096
 
 // newestSupplies are the supplies that nodes told which tell none but the newest. Such a supply holds after the block that was the newest then, which the index
 // may not have yet: it waits for the first block after that one, whatever its number.
-type newestSupplies struct {
-	list []chain.SupplyAfter
-	// needed is set once a token came up without a supply. What an earlier index kept of such supplies is looked for from there on.
-	needed bool
-}
+type newestSupplies struct{ list []chain.SupplyAfter }
+
+// toldNewest reports whether the chain's nodes tell supplies as they are now, and of no given block.
+func (e *enrichment) toldNewest() bool { return e.Config.Family == chainconfig.Solana }
 
 // askNewestSupplies asks for the supplies of tokens that a block brings up, where no node told one of the state after that block.
 func (e *enrichment) askNewestSupplies(ctx context.Context, b *market.Block, facts []market.TokenFact) error {
+	if !e.toldNewest() || !e.following { // far below the head it is no use
+		return nil
+	}
 	var tokens []market.Address
 	for i := range facts {
 		if facts[i].HasDecimals && !facts[i].HasSupply {
@@ -29,10 +32,6 @@ func (e *enrichment) askNewestSupplies(ctx context.Context, b *market.Block, fac
 	}
 	if len(tokens) == 0 {
 		return nil
-	}
-	e.newestSupplies.needed = true
-	if !e.following {
-		return nil // far below the head it is no use
 	}
 	return e.keepNewestSupplies(ctx, b, tokens)
 }
@@ -48,6 +47,9 @@ func (e *enrichment) keepNewestSupplies(ctx context.Context, b *market.Block, to
 
 // supplies takes in the supplies of the state before each block that nodes told, or that an earlier index kept.
 func (e *enrichment) supplies(ctx context.Context) error {
+	if !e.toldNewest() {
+		return nil
+	}
 	for i := range e.blocks {
 		b := &e.blocks[i]
 		if err := e.takeKeptSupplies(ctx, b); err != nil {
@@ -68,9 +70,6 @@ func (e *enrichment) supplies(ctx context.Context) error {
 
 // takeKeptSupplies takes in the supplies that an earlier index kept of a block.
 func (e *enrichment) takeKeptSupplies(ctx context.Context, b *market.Block) error {
-	if !e.newestSupplies.needed {
-		return nil
-	}
 	facts, err := e.recorded(ctx, b)
 	for _, f := range facts {
 		if s, ok := f.(market.SupplyFact); ok && !slices.ContainsFunc(b.Facts, isSupplyOf(s.Token)) {

@@ -10,7 +10,7 @@ import (
 )
 
 // digestForm is the form of digests. Whoever changes digestOf, or what a decoder makes of a block, raises it.
-const digestForm = 1
+const digestForm = 2
 
 // hashDecoded is the first bytes of a hash of the programs and accounts that blocks are decoded for, and of the form of digests.
 func hashDecoded(c *chainconfig.Chain) (sum [8]byte) {
@@ -20,6 +20,9 @@ func hashDecoded(c *chainconfig.Chain) (sum [8]byte) {
 	}
 	for _, v := range c.Venues {
 		text = fmt.Appendf(text, " %s %s %v", v.ID, v.Protocol, v.Contracts)
+	}
+	if f := c.PlatformFee; f != nil {
+		text = fmt.Appendf(text, " %v", f.Recipients)
 	}
 	hash := sha256.Sum256(text)
 	copy(sum[:], hash[:])
@@ -33,13 +36,13 @@ func digestOf(b *market.Block) (sum [32]byte) {
 	var buf []byte
 	for i := range b.Txs {
 		tx := &b.Txs[i]
-		buf = tx.ID.AppendTo(buf[:0])
+		buf = binary.BigEndian.AppendUint64(append(tx.ID.AppendTo(buf[:0]), tx.Payer.Bytes()...), tx.Fee)
 		for _, l := range tx.Logs {
 			buf = binary.BigEndian.AppendUint64(buf, l.Index)
 			if c, ok := l.Event.(market.BalanceChange); ok { // nearly all are
-				amount := c.Change.Abs.Bytes32()
+				amount, before := c.Change.Abs.Bytes32(), c.Before.Bytes32()
 				buf = append(append(buf, c.Token.Bytes()...), c.Owner.Bytes()...)
-				buf = append(buf, amount[:]...)
+				buf = append(append(buf, amount[:]...), before[:]...)
 				if c.Change.Neg {
 					buf = append(buf, '-')
 				}

@@ -278,39 +278,6 @@ func without(list []*endpoint, e *endpoint) (out []*endpoint) {
 	return out
 }
 
-// Gas tells what transactions cost, and who paid.
-func (s *Source) Gas(ctx context.Context, questions []chain.GasQuestion) ([]chain.Gas, error) {
-	out, told := make([]chain.Gas, len(questions)), make([]wireFee, len(questions))
-	reqs := make([]*rpc.Request, len(questions))
-	for i, q := range questions {
-		reqs[i] = &rpc.Request{Method: "getTransaction", Take: take(&told[i]), Optional: true, Params: []any{q.Tx.String(), map[string]any{
-			"encoding": "json", "commitment": commitment, "maxSupportedTransactionVersion": newestVersion,
-		}}}
-	}
-	err := s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error { return e.Do(ctx, reqs...) })
-	for i, q := range questions {
-		if w := &told[i]; w.Meta != nil && w.Slot == q.At.Number && len(w.Transaction.Message.Keys) > 0 {
-			if payer, err := market.ParseSolanaAddress(w.Transaction.Message.Keys[0]); err == nil {
-				out[i] = chain.Gas{Known: true, Sender: payer}
-				out[i].Amount.SetUint64(w.Meta.Fee)
-			}
-		}
-	}
-	return out, err
-}
-
-type wireFee struct {
-	Slot uint64 `json:"slot"`
-	Meta *struct {
-		Fee uint64 `json:"fee"`
-	} `json:"meta"`
-	Transaction struct {
-		Message struct {
-			Keys []string `json:"accountKeys"`
-		} `json:"message"`
-	} `json:"transaction"`
-}
-
 // Exists reports whether an account is there now. Of a block of before nobody knows.
 func (s *Source) Exists(ctx context.Context, key market.Address, _ uint64) (exists, known bool, err error) {
 	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {

@@ -35,6 +35,11 @@ func (s *Source) Balances(context.Context, chain.Ref, []market.BalanceKey, func(
 	return nil, nil
 }
 
+// Gas tells nothing: blocks tell what transactions cost, and who paid.
+func (s *Source) Gas(_ context.Context, questions []chain.GasQuestion) ([]chain.Gas, error) {
+	return make([]chain.Gas, len(questions)), nil
+}
+
 // PoolStates aren't needed: each trade tells its pool's reserves.
 func (s *Source) PoolStates(context.Context, chain.Ref, []market.PoolCreated) (states []chain.PoolState, gone bool, err error) {
 	return nil, false, nil

@@ -20,6 +20,9 @@ type Block struct {
 type Tx struct {
 	ID   TxID
 	Logs []Log
+	// Payer paid Fee, in raw units of the chain's own coin, for the transaction; none where blocks don't tell who did.
+	Payer Address
+	Fee   uint64
 }
 
 // Log is one decoded log. Index is the log's place in its block, below 2^63: the log's number on an EVM chain; of another family, whatever puts its
@@ -51,6 +54,9 @@ type Wrap struct {
 type BalanceChange struct {
 	Token, Owner Address
 	Change       SignedAmount
+	// Before is what the owner had in those of their accounts that the transaction touches, where HasBefore: all that they had, but of who has the token in several.
+	Before    Amount
+	HasBefore bool
 }
 
 // AsTransfer is the transfer from or to nobody that the change amounts to.

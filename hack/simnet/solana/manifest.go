@@ -27,6 +27,7 @@ spec:
   - {name: raydium-cpmm, protocol: RaydiumCPMM, factory: %q}
   - {name: raydium-amm-v4, protocol: RaydiumAMMv4, factory: %q}
   rpc: {endpoints: [{url: %q}]}
+  platformFee: {recipients: [%q], bps: %d}
   start: {block: 0}
   reorgBlocks: 64
   finalityDepth: 32
@@ -63,5 +64,5 @@ spec:
     wantedState: Open
     programAccounts: [%q]
     tradesInApp: true
-`, genesisHash, WSOL, USDC, USDT, WSOL, WSOL, PumpSwap, DAMM, CPMM, AMMv4, w.Chain.URL(), DBCConfig, LaunchLabPlatform)
+`, genesisHash, WSOL, USDC, USDT, WSOL, WSOL, PumpSwap, DAMM, CPMM, AMMv4, w.Chain.URL(), FeeRecipient, FeeBps, DBCConfig, LaunchLabPlatform)
 }

@@ -16,9 +16,14 @@ func (w *World) withWSOL(t *tx, who svm.Signer, in uint64, do func()) {
 		t.add(pay(who.Key, at, in), syncNative(at))
 	}
 	do()
-	if i := slices.IndexFunc(w.People, func(p svm.Signer) bool { return p.Key == who.Key }); i >= wsolPeople {
+	if !w.keepsWSOL(who) {
 		t.add(closeAccount(at, who.Key, who.Key))
 	}
+}
+
+// keepsWSOL reports whether somebody keeps wrapped SOL: the first of the people, and who is none of them.
+func (w *World) keepsWSOL(who svm.Signer) bool {
+	return slices.IndexFunc(w.People, func(p svm.Signer) bool { return p.Key == who.Key }) < wsolPeople
 }
 
 // Launch has somebody launch a token with a program (one of Programs), and buy it first for as many lamports.
@@ -65,6 +70,7 @@ func (w *World) Buy(ctx context.Context, c *Curve, who svm.Signer, paid uint64) 
 	default:
 		w.withWSOL(t, who, paid, func() { w.swapDAMM(ctx, t, p, who, true, paid) })
 	}
+	w.platformFee(t, who, paid)
 	return t.send()
 }
 

@@ -47,6 +47,8 @@ type World struct {
 	time      time.Time
 	// queue are the transactions of the next block.
 	queue []queued
+	// hasPlatform is Options.Platform.
+	hasPlatform bool
 	// past are the states after the newest blocks, for forks.
 	past     []past
 	keepPast int
@@ -98,6 +100,8 @@ func (s *state) clone() state {
 type Options struct {
 	Seed   uint64
 	People int
+	// Platform has some purchases go through a platform, which takes a fee.
+	Platform bool
 	// KeepPast is how many blocks a fork can take back.
 	KeepPast int
 }
@@ -115,7 +119,7 @@ const (
 
 // Deploy puts the protocols' stand-ins, the coins, the people and two pools of SOL for USDC on a chain, in two blocks. The chain is the world's alone from then on.
 func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
-	w := &World{Chain: chain, keepPast: o.KeepPast, rng: rand.New(rand.NewPCG(o.Seed, 0)), state: state{held: map[holding]uint64{}}}
+	w := &World{Chain: chain, keepPast: o.KeepPast, hasPlatform: o.Platform, rng: rand.New(rand.NewPCG(o.Seed, 0)), state: state{held: map[holding]uint64{}}}
 	elf := standin.Program()
 	for _, program := range []svm.Key{PumpFun, PumpSwap, DBC, DAMM, LaunchLab, CPMM, AMMv4, metadataProgram} {
 		if err := chain.AddProgram(ctx, program, elf); err != nil {
@@ -125,7 +129,7 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 	bank := svm.SignerOf("bank")
 	mint := append(append([]byte{1, 0, 0, 0}, bank.Key[:]...), make([]byte, mintLen-36)...)
 	mint[44], mint[45] = stableDec, 1
-	fund := map[svm.Key]uint64{bank.Key: personSOL * lamports, pumpFees: setAccountLamports}
+	fund := map[svm.Key]uint64{bank.Key: personSOL * lamports, pumpFees: setAccountLamports, FeeRecipient: FeeRecipientBegins}
 	for range o.People {
 		p := svm.SignerOf(fmt.Sprintf("person %d of %d", len(w.People), o.Seed))
 		w.People = append(w.People, p)

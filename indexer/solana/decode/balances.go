@@ -17,6 +17,7 @@ import (
 type move struct {
 	mint, owner []byte // base58
 	change      market.SignedAmount
+	before      market.Amount
 }
 
 // moves are those of a transaction, and the tokens that the block has moved so far.
@@ -29,14 +30,16 @@ func (m *moves) add(b *tokenBalance, after bool) {
 	if len(b.owner) == 0 || b.amount == 0 {
 		return
 	}
-	change := market.SignedAmount{Abs: amountOf(b.amount), Neg: !after}
-	for i := range m.list {
-		if string(m.list[i].mint) == string(b.mint) && string(m.list[i].owner) == string(b.owner) {
-			m.list[i].change = m.list[i].change.Add(change)
-			return
-		}
+	k := slices.IndexFunc(m.list, func(o move) bool { return string(o.mint) == string(b.mint) && string(o.owner) == string(b.owner) })
+	if k < 0 {
+		k = len(m.list)
+		m.list = append(m.list, move{mint: b.mint, owner: b.owner})
 	}
-	m.list = append(m.list, move{b.mint, b.owner, change})
+	of, amount := &m.list[k], amountOf(b.amount)
+	if !after {
+		of.before = sum(of.before, amount)
+	}
+	of.change = of.change.Add(market.SignedAmount{Abs: amount, Neg: !after})
 }
 
 // balances emits what the transaction changes. It is an error where a token or an owner is no key.
@@ -56,7 +59,7 @@ func (r *reader) balances() error {
 		if m.change.IsZero() {
 			continue
 		}
-		e := market.BalanceChange{Token: r.key(m.mint), Owner: r.key(m.owner), Change: m.change}
+		e := market.BalanceChange{Token: r.key(m.mint), Owner: r.key(m.owner), Change: m.change, Before: m.before, HasBefore: true}
 		if e.Token.IsNone() || e.Owner.IsNone() {
 			return fmt.Errorf("%w: a balance of no token or of nobody", rpc.ErrGarbage)
 		}

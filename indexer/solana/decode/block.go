@@ -172,6 +172,9 @@ func (r *reader) transaction(number int) error {
 	if err := r.balances(); err != nil {
 		return fmt.Errorf("transaction %d: %w", number, err)
 	}
+	if !r.fees() {
+		return fmt.Errorf("%w: transaction %d has balances that can't be read", rpc.ErrGarbage, number)
+	}
 	if r.touches() && !r.tx.run() {
 		return fmt.Errorf("%w: transaction %d has instructions that can't be read", rpc.ErrGarbage, number)
 	}
@@ -188,7 +191,7 @@ func (r *reader) transaction(number int) error {
 	if !ok {
 		return fmt.Errorf("%w: transaction %d has no signature", rpc.ErrGarbage, number)
 	}
-	r.txs = append(r.txs, market.Tx{ID: market.SolanaTx(signature), Logs: slices.Clone(r.logs)})
+	r.txs = append(r.txs, market.Tx{ID: market.SolanaTx(signature), Logs: slices.Clone(r.logs), Payer: r.account(0), Fee: r.tx.fee})
 	return nil
 }
 

@@ -19,6 +19,8 @@ type Decoder struct {
 	byText, byKey programs
 	// venues are the declared launch venues of a protocol, by the accounts that make a launch theirs.
 	venues map[chainconfig.VenueProtocol]map[market.Address]string
+	// recipients are the accounts that the platform's fee goes to.
+	recipients []recipient
 	// scratch are readers that are not in use.
 	scratch sync.Pool
 }
@@ -112,6 +114,7 @@ func New(c *chainconfig.Chain) (*Decoder, error) {
 			}
 		}
 	}
+	d.recipientsOf(c)
 	d.scratch.New = func() any { return &reader{d: d} }
 	return d, nil
 }

@@ -22,6 +22,8 @@ type transaction struct {
 	// failed is true of one that did nothing. Told says that the node told what it did.
 	failed, told bool
 	signature    []byte
+	// fee is what the first account paid for it, in lamports.
+	fee uint64
 	// keys are its accounts: the static ones, then those that lookup tables name, the writable ones first.
 	keys      [][]byte
 	pre, post []tokenBalance
@@ -33,6 +35,7 @@ type transaction struct {
 	// one on the wire.
 	static, writable, readonly [][]byte
 	message, called, logged    []byte
+	lamports                   [2][]byte // before it and after it, of all accounts
 	outer, inner               []instruction
 	logs                       [][]byte
 }
@@ -171,6 +174,12 @@ func (t *transaction) meta(p *rpc.Scanner) {
 					p.Leap()
 				}
 			})
+		case "fee":
+			t.fee = p.Uint()
+		case "preBalances":
+			t.lamports[0] = p.Leap()
+		case "postBalances":
+			t.lamports[1] = p.Leap()
 		case "logMessages":
 			t.logged = p.Leap()
 		case "preTokenBalances":

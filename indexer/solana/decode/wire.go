@@ -169,10 +169,16 @@ func isNoKey(key []byte) bool { return len(key) != 32 }
 func (t *transaction) wireMeta(meta []byte) (ok bool) {
 	t.called, t.logged = meta, meta
 	read := true
-	ok = Fields(meta, func(number int, _ uint64, text []byte) {
+	ok = Fields(meta, func(number int, v uint64, text []byte) {
 		switch number {
 		case 1:
 			t.failed = true
+		case 2:
+			t.fee = v
+		case 3:
+			t.lamports[0] = text
+		case 4:
+			t.lamports[1] = text
 		case 7:
 			read = read && wireBalance(text, &t.pre)
 		case 8:

@@ -32,7 +32,7 @@ func startSolana(ctx context.Context, s settings) (*solanaChain, error) {
 		return nil, err
 	}
 	fmt.Printf("solana: at %s\n", chain.URL())
-	w, err := solana.Deploy(ctx, chain, solana.Options{Seed: s.seed, People: solanaPeople})
+	w, err := solana.Deploy(ctx, chain, solana.Options{Seed: s.seed, People: solanaPeople, Platform: true})
 	if err != nil {
 		chain.Kill()
 		return nil, err
