@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 	"github.com/boardwalkhq/boardwalk/members/client"
 )
@@ -25,6 +26,8 @@ type Options struct {
 	Node    *anvil.Node
 	Chain   string
 	Traders []string
+	// Solana are traders of a local Solana, which sign for themselves. Each member has one of these wallets, too, while there are any.
+	Solana []svm.Signer
 	// Tokens are what members call.
 	Tokens []Token
 	Seed   uint64
@@ -91,7 +94,7 @@ func (p *People) Live(ctx context.Context) error {
 	}
 }
 
-// join writes a member, and their wallet: every third one's is attested, the others sign. Half of the wallets are public.
+// join writes a member, and their wallets: of the first every third one's is attested, the others sign. Half of the wallets are public.
 func (p *People) join(ctx context.Context, i int) error {
 	now := p.Now().UTC().Format(time.RFC3339Nano)
 	member := map[string]any{"handle": fmt.Sprintf("local_%d", i+1), "joined_at": now, "updated_at": now}
@@ -108,21 +111,42 @@ func (p *People) join(ctx context.Context, i int) error {
 		}
 		wallet["proof"] = proof
 	}
-	return p.Intake.Do(ctx, http.MethodPut, "/v1/members/"+p.ids[i]+"/wallets/evm:"+p.Traders[i], wallet, nil)
+	if err := p.Intake.Do(ctx, http.MethodPut, "/v1/members/"+p.ids[i]+"/wallets/evm:"+p.Traders[i], wallet, nil); err != nil || i >= len(p.Solana) {
+		return err
+	}
+	return p.joinSolana(ctx, i, now)
+}
+
+// joinSolana writes a member's wallet on Solana, which signs. One in three is public.
+func (p *People) joinSolana(ctx context.Context, i int, now string) error {
+	who := p.Solana[i]
+	text, err := p.challenge(ctx, i, "solana", who.Key.String())
+	if err != nil {
+		return err
+	}
+	return p.Intake.Do(ctx, http.MethodPut, "/v1/members/"+p.ids[i]+"/wallets/solana:"+who.Key.String(), map[string]any{
+		"public": i%3 == 0, "updated_at": now, "proof": map[string]string{"text": text, "signature": who.Sign(text)},
+	}, nil)
+}
+
+// challenge is the text that a member's wallet has to sign.
+func (p *People) challenge(ctx context.Context, i int, family, address string) (text string, err error) {
+	var challenge struct{ Text string }
+	err = p.Intake.Do(ctx, http.MethodPost, "/v1/wallet-challenges", map[string]string{"member": p.ids[i], "family": family, "address": address}, &challenge)
+	return challenge.Text, err
 }
 
 // sign has the node sign a challenge, as a wallet does.
 func (p *People) sign(ctx context.Context, i int) (proof map[string]string, err error) {
-	var challenge struct{ Text string }
-	err = p.Intake.Do(ctx, http.MethodPost, "/v1/wallet-challenges", map[string]string{"member": p.ids[i], "family": "evm", "address": p.Traders[i]}, &challenge)
+	text, err := p.challenge(ctx, i, "evm", p.Traders[i])
 	if err != nil {
 		return nil, err
 	}
 	var signature string
-	if err := p.Node.Call(ctx, &signature, "personal_sign", anvil.ToHex([]byte(challenge.Text)), p.Traders[i]); err != nil {
+	if err := p.Node.Call(ctx, &signature, "personal_sign", anvil.ToHex([]byte(text)), p.Traders[i]); err != nil {
 		return nil, err
 	}
-	return map[string]string{"text": challenge.Text, "signature": signature}, nil
+	return map[string]string{"text": text, "signature": signature}, nil
 }
 
 // appear says that some members are present, two thirds of them on average.

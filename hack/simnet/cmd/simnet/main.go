@@ -159,6 +159,7 @@ func runChains(ctx context.Context, s settings) error {
 		defer c.world.Node.Close()
 		all = append(all, c)
 	}
+	var solana *solanaChain
 	if s.solanaPort >= 0 && s.launchEvery > 0 {
 		switch c, err := startSolana(nodes, s); {
 		case errors.Is(err, svm.ErrNoRuntime):
@@ -167,7 +168,7 @@ func runChains(ctx context.Context, s settings) error {
 			return fmt.Errorf("chain solana (--solana-port %d): %w", s.solanaPort, err)
 		default:
 			defer c.world.Chain.Close()
-			all = append(all, c)
+			all, solana = append(all, c), c
 		}
 	}
 
@@ -192,7 +193,7 @@ func runChains(ctx context.Context, s settings) error {
 		fmt.Printf("venues: wrote %s\n", path)
 	}
 	fmt.Println("simnet ready")
-	members, err := s.members(chains)
+	members, err := s.members(chains, solana)
 	if err != nil {
 		return err
 	}
@@ -228,8 +229,8 @@ func (c *chain) live(ctx context.Context, s settings) error {
 // mostMembers is how many traders of a chain are members.
 const mostMembers = 50
 
-// members gives who has the world's members come and go; nil where there are none. All EVM chains have the same accounts.
-func (s *settings) members(chains []*chain) (live func(context.Context), err error) {
+// members gives who has the world's members come and go; nil where there are none. All EVM chains have the same accounts; there may be no Solana.
+func (s *settings) members(chains []*chain, solana *solanaChain) (live func(context.Context), err error) {
 	if s.tokenFile == "" {
 		return nil, nil
 	}
@@ -248,8 +249,13 @@ func (s *settings) members(chains []*chain) (live func(context.Context), err err
 			tokens = append(tokens, people.Token{Chain: on.manifest.ID, Mint: t.Address, Symbol: t.Symbol})
 		}
 	}
+	var signers []svm.Signer
+	if solana != nil {
+		signers = solana.world.People
+		tokens = append(tokens, solana.tokens...)
+	}
 	p := people.New(people.Options{
-		Tokens: tokens,
+		Tokens: tokens, Solana: signers,
 		Intake: &client.Client{Address: s.intake, Token: strings.TrimSpace(string(token)), HTTP: &http.Client{Timeout: 30 * time.Second}},
 		Node:   c.world.Node, Chain: c.manifest.ID, Traders: traders[:min(len(traders), mostMembers)], Seed: s.seed, Every: 20 * time.Second, Now: time.Now,
 	})

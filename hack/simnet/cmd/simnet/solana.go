@@ -6,9 +6,11 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet/people"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
+	"github.com/boardwalkhq/boardwalk/internal/member"
 )
 
 // solanaChain is the local Solana.
@@ -16,6 +18,8 @@ type solanaChain struct {
 	world *solana.World
 	days  *solana.Days
 	began time.Time
+	// tokens are those that were launched so far.
+	tokens []people.Token
 }
 
 // solanaPeople is how many people trade there.
@@ -40,6 +44,9 @@ func startSolana(ctx context.Context, s settings) (*solanaChain, error) {
 	c := &solanaChain{world: w, days: solana.NewDays(w, s.seed, s.launchEvery), began: began}
 	c.days.OnLaunch = func(launched *solana.Curve, l solana.Launch) {
 		fmt.Printf("solana: launch of %q (%s)\n", l.Symbol, launched.Token)
+		if member.CheckSymbol(l.Symbol) == nil {
+			c.tokens = append(c.tokens, people.Token{Chain: "solana", Mint: launched.Token.String(), Symbol: l.Symbol})
+		}
 	}
 	return c, nil
 }

@@ -93,6 +93,11 @@ func SignerOf(text string) Signer {
 	return Signer{Key: Key(private[ed25519.SeedSize:]), private: private} // its public half stands behind the seed
 }
 
+// Sign is the signature of a text, as a wallet gives it.
+func (s Signer) Sign(text string) string {
+	return market.EncodeBase58(ed25519.Sign(s.private, []byte(text)))
+}
+
 // Table is a lookup table: accounts that a transaction may name by their places in it, in one byte each.
 type Table struct {
 	Key       Key
