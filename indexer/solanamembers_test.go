@@ -140,7 +140,7 @@ func (l *localSolana) wantEntries(t *testing.T, st *store.Store) {
 	for _, p := range l.People[lateMembers:] {
 		late[addressOfKey(p.Key)] = true
 	}
-	sums, kinds, between, withGas := map[market.PositionKey]int64{}, map[market.EntryKind]int{}, 0, 0
+	sums, kinds, between, withGas, withFee := map[market.PositionKey]int64{}, map[market.EntryKind]int{}, 0, 0, 0
 	found := map[market.PositionKey]bool{}
 	for _, e := range entries {
 		kinds[e.Kind]++
@@ -158,6 +158,11 @@ func (l *localSolana) wantEntries(t *testing.T, st *store.Store) {
 		}
 		if e.GasNanoUSD > 0 {
 			withGas++
+		}
+		if of := e.Fee.Dollars() / (float64(e.NanoUSD) / 1e9); e.Fee.Sign() > 0 {
+			if withFee++; of < 0.0079 || of > 0.0082 {
+				t.Errorf("%v of its value is the fee of %+v", of, e)
+			}
 		}
 		if (e.Kind == market.Bought || e.Kind == market.Sold) && !e.HasGas {
 			t.Errorf("nobody knows what %+v cost", e)
@@ -179,8 +184,8 @@ func (l *localSolana) wantEntries(t *testing.T, st *store.Store) {
 	if !maps.Equal(sums, held) {
 		t.Errorf("entries come to %v, and accounts have %v", sums, held)
 	}
-	if len(held) < 5 || between == 0 || withGas < 20 || kinds[market.Bought] < 20 || kinds[market.Sold] < 10 || kinds[market.WentOut] == 0 || kinds[market.CameIn] == 0 {
-		t.Errorf("%d positions, entries by kind %v, %d between wallets of a member, %d with gas", len(held), kinds, between, withGas)
+	if len(held) < 5 || between == 0 || withGas < 20 || withFee < 5 || kinds[market.Bought] < 20 || kinds[market.Sold] < 10 || kinds[market.WentOut] == 0 || kinds[market.CameIn] == 0 {
+		t.Errorf("%d positions, entries by kind %v, %d between wallets of a member, %d with gas, %d with a fee", len(held), kinds, between, withGas, withFee)
 	}
 }
 
@@ -233,7 +238,9 @@ func (l *localSolana) paidBefore(t *testing.T, account svm.Key) (sum uint64) {
 					PreBalances, PostBalances []uint64
 					LoadedAddresses           struct{ Writable, Readonly []string }
 				}
-				Transaction struct{ Message struct{ AccountKeys []string } }
+				Transaction struct {
+					Message struct{ AccountKeys []string }
+				}
 			}
 		}
 		how := map[string]any{"commitment": "confirmed", "encoding": "json", "maxSupportedTransactionVersion": 1}
