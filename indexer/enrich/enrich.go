@@ -551,8 +551,8 @@ func (e *enrichment) sample(ctx context.Context, b *market.Block, keys []market.
 }
 
 // wantedSupplies draws tokens that are asked for their supply although nothing moves them: priced ones that told none when they came up, for
-// want of their block's state perhaps, since without one they have no market cap for good; declared quotes and majors, which may have a price
-// without a pool; and those whose supply was contradicted once, since until another answer it passes for known. The block's hash says where in their order it begins, so that one that never tells holds
+// want of their block's state perhaps, since without one they have no market cap for good; and those whose supply was contradicted once,
+// since until another answer it passes for known. The block's hash says where in their order it begins, so that one that never tells holds
 // up no other.
 func (e *enrichment) wantedSupplies(ctx context.Context, b *market.Block) ([]market.Address, error) {
 	if !e.following {
@@ -569,26 +569,6 @@ func (e *enrichment) wantedSupplies(ctx context.Context, b *market.Block) ([]mar
 	}
 	declared, err := e.declaredWithoutSupply(ctx)
 	return slices.Concat(without, doubted, declared), err
-}
-
-// declaredWithoutSupply are the declared quotes and majors that told no supply when they came up.
-func (e *enrichment) declaredWithoutSupply(ctx context.Context) (without []market.Address, err error) {
-	var declared []market.Address
-	for _, q := range e.Config.Quotes {
-		declared = append(declared, q.Address)
-	}
-	for _, m := range e.Config.Majors {
-		declared = append(declared, m.Address)
-	}
-	if err := e.Load(ctx, market.Wanted{Tokens: declared, ExpireFrom: 1}); err != nil {
-		return nil, err
-	}
-	for _, mint := range declared {
-		if t := e.state.Token(mint); t != nil && !t.HasSupply && t.SupplyStrikes < market.SupplyUntold {
-			without = append(without, mint)
-		}
-	}
-	return without, nil
 }
 
 // followed reports whether a token's derived balances can be sampled: not on its first mention in the same batch.

@@ -226,7 +226,7 @@ func (e *enrichment) held(ctx context.Context, touches []derive.Touch, told map[
 	for i := range touches {
 		t := &touches[i]
 		for _, token := range t.Tokens {
-			if k := (market.PositionKey{Wallet: t.Wallet, Token: token}); !told[k] && e.isCopied(k, t.Block) {
+			if k := (market.PositionKey{Wallet: t.Wallet, Token: token}); !told[k] && e.isCopied(k, t.Block) && e.tells(t) {
 				told[k] = true
 				keys[t.Block] = append(keys[t.Block], market.BalanceKey{Token: token, Account: t.Wallet})
 			}
@@ -240,7 +240,7 @@ func (e *enrichment) held(ctx context.Context, touches []derive.Touch, told map[
 			return cmp.Or(x.Account.Compare(y.Account), x.Token.Compare(y.Token))
 		})
 		b := &e.blocks[i]
-		had := balancesBefore(b, list)
+		had := e.balancesBefore(b, list)
 		open := slices.DeleteFunc(slices.Clone(list), func(k market.BalanceKey) bool { _, told := had[k]; return told })
 		if len(open) > 0 {
 			asked, err := e.balances(ctx, b, open)
@@ -258,13 +258,20 @@ func (e *enrichment) held(ctx context.Context, touches []derive.Touch, told map[
 	return nil
 }
 
-// balancesBefore are what accounts had before a block as far as the block itself tells it: what the first transaction found that changed it.
-func balancesBefore(b *market.Block, keys []market.BalanceKey) map[market.BalanceKey]market.Amount {
+// tells reports whether what a wallet had can be found at a touch. Where blocks tell balances they tell those of the accounts that a transaction touches: anybody may
+// open another account for a wallet and send something there, so that the wallet's own transactions alone count.
+func (e *enrichment) tells(t *derive.Touch) bool {
+	tx := e.transaction(t)
+	return tx == nil || tx.Payer.IsNone() || tx.Payer == t.Wallet
+}
+
+// balancesBefore are what accounts had before a block as far as the block itself tells it: what the first of their own transactions found that changed it.
+func (e *enrichment) balancesBefore(b *market.Block, keys []market.BalanceKey) map[market.BalanceKey]market.Amount {
 	had := map[market.BalanceKey]market.Amount{}
 	for i := range b.Txs {
 		for _, l := range b.Txs[i].Logs {
 			c, ok := l.Event.(market.BalanceChange)
-			if !ok || !c.HasBefore {
+			if !ok || !c.HasBefore || c.Owner != b.Txs[i].Payer {
 				continue
 			}
 			k := market.BalanceKey{Token: c.Token, Account: c.Owner}

@@ -106,3 +106,30 @@ func TestGivenUpIsKept(t *testing.T) {
 		t.Errorf("facts are %+v", e.facts)
 	}
 }
+
+// TestBalancesBefore: what a wallet had its own transactions tell. A stranger may send something to another account of it, of which that one's contents alone are told.
+func TestBalancesBefore(t *testing.T) {
+	t.Parallel()
+	const member, stranger, dog, cat = 1, 2, 3, 4
+	change := func(token byte, before uint64) market.Log {
+		return market.Log{Event: market.BalanceChange{
+			Token: at(token), Owner: at(member), Change: market.SignedAmount{Abs: market.Amount{1}}, Before: market.Amount{before}, HasBefore: true,
+		}}
+	}
+	b := market.Block{Txs: []market.Tx{
+		{ID: market.EVMTx([32]byte{1}), Payer: at(stranger), Logs: []market.Log{change(dog, 0), change(cat, 0)}},
+		{ID: market.EVMTx([32]byte{2}), Payer: at(member), Logs: []market.Log{change(dog, 7)}},
+		{ID: market.EVMTx([32]byte{3}), Payer: at(member), Logs: []market.Log{change(dog, 8)}},
+	}}
+	e := &enrichment{blocks: []market.Block{b}}
+	k := market.BalanceKey{Token: at(dog), Account: at(member)}
+	got := e.balancesBefore(&b, []market.BalanceKey{k, {Token: at(cat), Account: at(member)}})
+	if len(got) != 1 || got[k] != (market.Amount{7}) {
+		t.Errorf("%v", got)
+	}
+	for i, tells := range []bool{false, true} {
+		if got := e.tells(&derive.Touch{Wallet: at(member), Tx: b.Txs[i].ID}); got != tells {
+			t.Errorf("transaction %d tells: %t", i, got)
+		}
+	}
+}

@@ -85,3 +85,26 @@ func isSupplyOf(token market.Address) func(market.Fact) bool {
 		return ok && s.Token == token
 	}
 }
+
+// declaredWithoutSupply are the declared quotes and majors whose supply isn't known: they may have a price without a pool.
+func (e *enrichment) declaredWithoutSupply(ctx context.Context) (without []market.Address, err error) {
+	if !e.toldNewest() {
+		return nil, nil
+	}
+	var declared []market.Address
+	for _, q := range e.Config.Quotes {
+		declared = append(declared, q.Address)
+	}
+	for _, m := range e.Config.Majors {
+		declared = append(declared, m.Address)
+	}
+	if err := e.Load(ctx, market.Wanted{Tokens: declared, ExpireFrom: 1}); err != nil {
+		return nil, err
+	}
+	for _, mint := range declared {
+		if t := e.state.Token(mint); t != nil && mint != e.Config.Native.Wrapped && !t.HasSupply && t.SupplyStrikes < market.SupplyUntold {
+			without = append(without, mint)
+		}
+	}
+	return without, nil
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/solana"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -99,9 +100,9 @@ func checkStreams(ctx context.Context, source *solana.Source, find func(s Severi
 	return stream
 }
 
-// What a day takes where blocks are asked for, in requests a block, and where they are streamed, in requests a second: each two seconds the newest slot is asked
-// for, and each six the final one with its block.
-const requestsPerBlock, requestsPerSecond = 3, 1.0/2 + 2.0/6
+// What a day takes where blocks are asked for, in requests a block, and where they are streamed, in requests a second besides the blocks that two endpoints have to
+// have alike: each two seconds the newest slot and a header, and each six the final slot with its block.
+const requestsPerBlock, requestsPerSecond = 3, 2.0/2 + 2.0/6
 
 // solanaMeaning is the third line.
 func solanaMeaning(c *chainconfig.Chain, n *solana.Capabilities, stream *solana.StreamCapabilities) string {
@@ -109,7 +110,7 @@ func solanaMeaning(c *chainconfig.Chain, n *solana.Capabilities, stream *solana.
 	blocks := float64(24*time.Hour) / float64(c.BlockTime)
 	requests, bytes := requestsPerBlock*blocks, float64(n.Bytes)
 	if stream != nil {
-		requests, bytes = requestsPerSecond*seconds, float64(stream.Bytes)
+		requests, bytes = requestsPerSecond*seconds+blocks/chain.AgreedShare, float64(stream.Bytes)+float64(n.Bytes)/chain.AgreedShare
 	}
 	day := fmt.Sprintf("a day takes some %.0f requests and %.0f GB", requests, blocks*bytes/1e9)
 	if c.Start.Block > 0 && n.Oldest > c.Start.Block {

@@ -2,6 +2,7 @@ package solana
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -37,7 +38,7 @@ func (s *Source) Agree(ctx context.Context, h chain.Header, r *chain.BlockRead) 
 	var votes []vote
 	if first.by != nil {
 		v := vote{digest: first.digest}
-		v.Block.Block, v.by = r.Block, first.by
+		v.Block.Block, v.by, v.streamed = r.Block, first.by, slices.Contains(s.streams, first.by)
 		votes = append(votes, v)
 	}
 	for round := 0; ; round++ {
@@ -68,13 +69,23 @@ func (s *Source) Agree(ctx context.Context, h chain.Header, r *chain.BlockRead) 
 		s.tell(chain.Aside{Kind: "block", Subject: strconv.FormatUint(h.Number, 10), Reason: chain.EndpointsDiffer})
 	}
 	r.Doubtful = true
-	best := slices.MinFunc(votes, func(a, b vote) int { return a.by.Outvotes() - b.by.Outvotes() })
+	best := slices.MinFunc(votes, func(a, b vote) int {
+		return cmp.Or(a.by.Outvotes()-b.by.Outvotes(), order(a.streamed)-order(b.streamed))
+	})
 	if best.Hash != h.Hash {
 		return false, nil // it has another block there: the loop finds out by its parents
 	}
 	best.Time = h.Time
 	r.Block, r.Word = best.Block.Block, &word{by: best.by, digest: best.digest}
 	return first.digest != best.digest, nil
+}
+
+// order has endpoints that are asked before those that stream.
+func order(isStreamed bool) int {
+	if isStreamed {
+		return 1
+	}
+	return 0
 }
 
 // pause is how long to wait after a round of questions: where endpoints differ longer than where others will have the block soon.
@@ -134,6 +145,8 @@ func (s *Source) decided(votes []vote, v *vote) bool {
 			votes[i].by.Agree()
 		case votes[i].Hash == v.Hash:
 			s.outvoted(votes[i].by)
+		case votes[i].streamed:
+			s.leave(votes[i].by)
 		default:
 			votes[i].by.Failed(s.pool.Now())
 		}
@@ -174,7 +187,7 @@ func (s *Source) LogsHash(r *chain.BlockRead) []byte {
 // Recall makes a read of what LogsHash gave. ok is false where blocks are decoded for something else now, or digests are made otherwise.
 func (s *Source) Recall(logsHash []byte) (r chain.BlockRead, ok bool) {
 	digest, ok := bytes.CutPrefix(logsHash, s.decodedFor[:])
-	w := &word{pool: s.pool}
+	w := &word{pool: s.all()}
 	if !ok || len(digest) != len(w.digest)+1 {
 		return r, false
 	}

@@ -1,7 +1,6 @@
 package solana
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -85,16 +84,16 @@ func (s *Source) ask(ctx context.Context, e *endpoint, slot uint64, details stri
 		return out, err
 	}
 	defer got.Done()
-	result, err := resultOf(e, got.Raw)
-	if err != nil {
+	b, told, err := s.decoder.ParseAnswer(slot, got.Raw)
+	switch {
+	case told == decode.ToldRefusal:
+		return out, refusalOf(e, got.Raw)
+	case err != nil:
 		return out, err
-	}
-	if bytes.Equal(result, []byte("null")) {
+	case told == decode.ToldNull:
 		return out, chain.ErrNoBlock
-	}
-	b, err := s.decoder.ParseBlock(slot, result)
-	if err != nil {
-		return out, err
+	case told == decode.ToldNothing:
+		return out, fmt.Errorf("%w: an answer without a result", rpc.ErrGarbage)
 	}
 	if details == "full" && !b.HasTransactions {
 		return out, fmt.Errorf("%w: block %d is told without its transactions", rpc.ErrGarbage, slot)
@@ -111,34 +110,16 @@ func (r *read) plausible(now time.Time) error {
 	return nil
 }
 
-// resultOf is the result in an answer, without a copy of it: blocks have many megabytes.
-func resultOf(e *endpoint, raw []byte) (result []byte, err error) {
-	p := rpc.NewScanner(raw)
-	refused := false
-	p.Object(func(key []byte) {
-		switch string(key) {
-		case "result":
-			result = bytes.TrimSpace(p.Leap())
-		case "error":
-			refused = refused || !p.IsNull()
-			if refused {
-				p.Leap()
-			}
-		default:
-			p.Leap()
-		}
-	})
-	if refused {
-		_, err := rpc.ResultOf(raw)
-		if refusal, ok := errors.AsType[*rpc.NodeError](err); ok {
-			e.Redact(refusal)
-		}
-		return nil, err
+// refusalOf is the error that a node answered with.
+func refusalOf(e *endpoint, raw []byte) error {
+	_, err := rpc.ResultOf(raw)
+	if refusal, ok := errors.AsType[*rpc.NodeError](err); ok {
+		e.Redact(refusal)
 	}
-	if ok, at := p.End(); !ok || len(result) == 0 {
-		return nil, fmt.Errorf("%w: bad JSON near byte %d, or no result", rpc.ErrGarbage, at)
+	if err == nil {
+		return fmt.Errorf("%w: an answer with an error and a result", rpc.ErrGarbage)
 	}
-	return result, nil
+	return err
 }
 
 // fetch reads the block of a slot from the first endpoint that has it. ErrNoBlock is in the error's tree where those that answer lack it.
@@ -155,8 +136,8 @@ func (s *Source) fetch(ctx context.Context, slot uint64, ask func(context.Contex
 	return out, err
 }
 
-// mostKept is how many blocks are kept that were read before their turn.
-const mostKept = 64
+// mostKept is how many blocks are kept that were read before their turn, and mostKeptBytes how long the answers with them were together.
+const mostKept, mostKeptBytes = 64, 1 << 30
 
 // kept are blocks that were read before their turn, as when the head was asked for or their links were followed.
 type kept struct {
@@ -164,14 +145,40 @@ type kept struct {
 	list []read // the oldest first
 }
 
+// add keeps a block in the place of the same one, but for a streamed one of the same one that was asked for.
 func (k *kept) add(r read) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.list = slices.DeleteFunc(k.list, func(old read) bool { return old.Hash == r.Hash })
-	if len(k.list) >= mostKept {
-		k.list = append(k.list[:0], k.list[1:]...)
+	if r.streamed && slices.ContainsFunc(k.list, func(old read) bool { return old.Hash == r.Hash && !old.streamed }) {
+		return
 	}
-	k.list = append(k.list, r)
+	k.list = append(slices.DeleteFunc(k.list, func(old read) bool { return old.Hash == r.Hash }), r)
+	from, bytes := max(0, len(k.list)-mostKept), 0
+	for i := len(k.list) - 1; i >= from; i-- {
+		if bytes += k.list[i].bytes; bytes > mostKeptBytes {
+			from = i + 1
+		}
+	}
+	k.list = slices.Delete(k.list, 0, min(from, len(k.list)-1))
+}
+
+// drop forgets the blocks that an endpoint streamed.
+func (k *kept) drop(e *endpoint) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.list = slices.DeleteFunc(k.list, func(r read) bool { return r.streamed && r.by == e })
+}
+
+// streamedBy is the newest block up to a slot that an endpoint streamed.
+func (k *kept) streamedBy(e *endpoint, last uint64) (out read, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i := range k.list {
+		if r := &k.list[i]; r.streamed && r.by == e && r.Number <= last && r.Number > out.Number {
+			out, ok = *r, true
+		}
+	}
+	return out, ok
 }
 
 // of is the block of a slot, with the hash if that is known; ok is false where it isn't kept.

@@ -11,6 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 // Nodes answer for now, not for a block. A token's decimals never change, and a name that somebody changes is the one that the index began with. Its supply
@@ -231,6 +232,9 @@ func (s *Source) TokenFacts(ctx context.Context, at chain.Ref, tokens []market.A
 	return first, unsure, ctx.Err()
 }
 
+// mostWaits is how often accounts are asked for where endpoints aren't at their block yet.
+const mostWaits = 4
+
 // alike compares what doesn't change between two looks.
 func alike(a, b *market.TokenFact) bool {
 	return a.HasDecimals == b.HasDecimals && a.Decimals == b.Decimals && a.Name == b.Name && a.Symbol == b.Symbol
@@ -247,11 +251,16 @@ func (s *Source) tokenFacts(ctx context.Context, at chain.Ref, tokens []market.A
 		list = without(list, e)
 	}
 	var told []account
-	err = s.pool.TryOf(ctx, list, func(ctx context.Context, e *endpoint) (err error) {
-		by = e
-		told, err = e.accountsOn(ctx, keys, at.Number)
-		return err
-	})
+	for try := 1; ; try++ {
+		err = s.pool.TryOf(ctx, list, func(ctx context.Context, e *endpoint) (err error) {
+			by = e
+			told, err = e.accountsOn(ctx, keys, at.Number)
+			return err
+		})
+		if !lacks(err) || try == mostWaits || !wait.For(ctx, s.pause(0, false)) {
+			break // a block may have been streamed before endpoints that are asked have it
+		}
+	}
 	if err != nil {
 		return nil, by, err
 	}

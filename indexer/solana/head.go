@@ -54,6 +54,7 @@ func (s *Source) Head(ctx context.Context) (chain.Head, error) {
 		for _, e := range s.pool.List {
 			_ = s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error { _, err := s.slotOn(ctx, e, commitment); return err })
 		}
+		s.compareStreams(ctx)
 	}
 	b, ok := s.streamedHead()
 	if !ok {
@@ -157,7 +158,7 @@ func (s *Source) isBehind(e *endpoint, slot uint64) bool {
 	if rises {
 		return false
 	}
-	for _, other := range s.endpoints() {
+	for _, other := range s.pool.List {
 		other.mu.Lock()
 		above := other != e && other.told > slot+ahead && other.rises(now)
 		other.mu.Unlock()
@@ -169,9 +170,10 @@ func (s *Source) isBehind(e *endpoint, slot uint64) bool {
 }
 
 // reached is the highest slot that two endpoints have told, or could have, one of which has just told its own. Alone says that no other one has told any lately.
+// What a stream told counts for itself alone: it may end, or be slow, and must not hold up those that are asked.
 func (s *Source) reached(by *endpoint, slot uint64) (reached uint64, alone bool) {
 	now, others := s.pool.Now(), []uint64{}
-	for _, e := range s.endpoints() {
+	for _, e := range s.pool.List {
 		e.mu.Lock()
 		if e != by && now.Sub(e.toldAt) < toldFor && !e.toldAt.IsZero() {
 			others = append(others, e.couldTell(now))
@@ -246,7 +248,7 @@ func (s *Source) finality(ctx context.Context) error {
 	}
 	final := slices.Min(told)
 	b, ok := s.kept.of(final, market.Hash{})
-	if !ok {
+	if !ok || b.streamed {
 		var err error
 		if b, err = s.fetch(ctx, final, s.headerOn); err != nil {
 			return ctx.Err()

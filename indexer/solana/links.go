@@ -55,11 +55,14 @@ func (s *Source) Header(ctx context.Context, number uint64) (chain.Header, error
 	}
 }
 
-// highest is the highest slot that an endpoint has told.
+// highest is the highest slot that an endpoint has told lately which is asked.
 func (s *Source) highest() (slot uint64) {
-	for _, e := range s.endpoints() {
+	now := s.pool.Now()
+	for _, e := range s.pool.List {
 		e.mu.Lock()
-		slot = max(slot, e.told)
+		if now.Sub(e.toldAt) < toldFor {
+			slot = max(slot, e.told)
+		}
 		e.mu.Unlock()
 	}
 	return slot

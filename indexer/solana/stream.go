@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -51,16 +52,16 @@ func tagged(b []byte, field protowire.Number) []byte {
 
 func subscribe() []byte {
 	const blocks, commitment, confirmed = 4, 6, 1
-	var filter []byte
-	for field, v := range []uint64{2: 1, 3: 0, 4: 0} { // transactions, accounts, entries
-		if field >= 2 {
-			filter = protowire.AppendVarint(protowire.AppendTag(filter, protowire.Number(field), protowire.VarintType), v)
-		}
-	}
+	const withTransactions, withAccounts, withEntries = 2, 3, 4
+	filter := withNumber(withNumber(withNumber(nil, withTransactions, 1), withAccounts, 0), withEntries, 0)
 	entry := protowire.AppendString(tagged(nil, 1), "blocks")
 	entry = protowire.AppendBytes(tagged(entry, 2), filter)
-	out := protowire.AppendBytes(tagged(nil, blocks), entry)
-	return protowire.AppendVarint(protowire.AppendTag(out, commitment, protowire.VarintType), confirmed)
+	return withNumber(protowire.AppendBytes(tagged(nil, blocks), entry), commitment, confirmed)
+}
+
+// withNumber appends a field with a number.
+func withNumber(b []byte, field protowire.Number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), v)
 }
 
 // rawCodec leaves messages as the bytes that travel.
@@ -120,8 +121,10 @@ func (s *Source) listen(ctx context.Context, e *endpoint, out chan<- struct{}) {
 	}
 }
 
-// errSilent ends a stream that sends nothing.
-var errSilent = errors.New("the stream sends nothing")
+var (
+	errStreamEnded = errors.New("the stream ended")
+	errSilent      = errors.New("the stream sends nothing")
+)
 
 // readStream reads a stream until it ends.
 func (s *Source) readStream(ctx context.Context, e *endpoint, out chan<- struct{}) error {
@@ -134,19 +137,19 @@ func (s *Source) readStream(ctx context.Context, e *endpoint, out chan<- struct{
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	ctx, cut := context.WithCancelCause(ctx)
-	defer cut(nil)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	if token != "" {
 		ctx = metadata.AppendToOutgoingContext(ctx, "x-token", token)
 	}
-	speaks := time.AfterFunc(silence, func() { cut(errSilent) })
-	defer speaks.Stop()
+	alive := time.AfterFunc(silence, func() { cancel(errSilent) })
+	defer alive.Stop()
 	ended := func(err error) error {
-		if context.Cause(ctx) == errSilent { //nolint:errorlint // it is that very error
+		if errors.Is(context.Cause(ctx), errSilent) {
 			return errSilent
 		}
 		told := status.Convert(err)
-		return errors.New(rpc.Redact(raw, fmt.Sprintf("%s: %.200s", told.Code(), told.Message()))) //nolint:err113 // a text for the log
+		return fmt.Errorf("%w: %s: %.200s", errStreamEnded, told.Code(), rpc.Redact(raw, told.Message()))
 	}
 	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, "/geyser.Geyser/Subscribe")
 	if err != nil {
@@ -159,15 +162,18 @@ func (s *Source) readStream(ctx context.Context, e *endpoint, out chan<- struct{
 		if err := stream.RecvMsg(&update); err != nil {
 			return ended(err)
 		}
-		speaks.Reset(silence)
-		isPing, err := s.update(e, update)
+		alive.Reset(silence)
+		isBlock, isPing, err := s.update(e, update)
 		if err != nil {
 			return err
 		}
-		if !isPing {
+		if isBlock {
 			announce(out)
-		} else if err := stream.SendMsg(pong); err != nil {
-			return ended(err)
+		}
+		if isPing {
+			if err := stream.SendMsg(pong); err != nil {
+				return ended(err)
+			}
 		}
 	}
 }
@@ -201,8 +207,8 @@ func dial(raw string) (conn *grpc.ClientConn, token string, err error) {
 	return conn, strings.Trim(u.Path, "/"), nil
 }
 
-// update takes in what a node sent: a block, or a ping. Nothing else was asked for.
-func (s *Source) update(e *endpoint, message []byte) (isPing bool, err error) {
+// update takes in what a node sent: a block, or a ping. Nothing else was asked for. isBlock is false for a block that doesn't count.
+func (s *Source) update(e *endpoint, message []byte) (isBlock, isPing bool, err error) {
 	const block, ping = 5, 6
 	var body []byte
 	ok := decode.Fields(message, func(number int, _ uint64, text []byte) {
@@ -214,28 +220,61 @@ func (s *Source) update(e *endpoint, message []byte) (isPing bool, err error) {
 		}
 	})
 	if !ok {
-		return false, fmt.Errorf("%w: no message of geyser.proto", rpc.ErrGarbage)
+		return false, false, fmt.Errorf("%w: no message of geyser.proto", rpc.ErrGarbage)
 	}
-	if body == nil {
-		return isPing, nil
+	if body == nil || s.isLeft(e) {
+		return false, isPing, nil
 	}
 	b, err := s.decoder.ParseWireBlock(body)
 	if err != nil {
-		return false, err
+		return false, isPing, err
 	}
 	r := read{Block: b, by: e, bytes: len(body), streamed: true}
 	if b.Number > highestSlot {
-		return false, fmt.Errorf("%w: slot %d", rpc.ErrGarbage, b.Number)
+		return false, isPing, fmt.Errorf("%w: slot %d", rpc.ErrGarbage, b.Number)
 	}
 	if err := r.plausible(s.pool.Now()); err != nil {
-		return false, err
+		return false, isPing, err
 	}
 	s.kept.add(r)
 	s.noteSlot(e, b.Number)
 	e.mu.Lock()
 	e.newest = r.Header
 	e.mu.Unlock()
-	return false, nil
+	return true, isPing, nil
+}
+
+// leftFor is for how long a stream doesn't count that sent a block which isn't the chain's.
+const leftFor = 5 * time.Minute
+
+// leave leaves a stream aside, and forgets what it sent: its blocks are of another chain or fork.
+func (s *Source) leave(e *endpoint) {
+	e.mu.Lock()
+	e.leftUntil = s.pool.Now().Add(leftFor)
+	e.mu.Unlock()
+	s.kept.drop(e)
+	s.pool.Log.Warn("a stream sends other blocks than the chain has; they are asked for over JSON-RPC", "endpoint", e.Name, "for_s", leftFor.Seconds())
+}
+
+// isLeft reports whether what a stream sends doesn't count now.
+func (s *Source) isLeft(e *endpoint) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.IsDistrusted() || s.pool.Now().Before(e.leftUntil)
+}
+
+// compareStreams holds a block of each stream against the one that an endpoint has in its slot which is asked: nothing else ties a stream to the chain.
+func (s *Source) compareStreams(ctx context.Context) {
+	for _, e := range s.streams {
+		sent, ok := s.kept.streamedBy(e, s.highest())
+		if !ok {
+			continue
+		}
+		told, err := s.fetch(ctx, sent.Number, s.headerOn)
+		if err == nil && told.Hash != sent.Hash || errors.Is(err, chain.ErrNoBlock) && sent.Number+ahead < s.highest() {
+			s.leave(e)
+		}
+	}
 }
 
 // streamedHead is the newest block that a node has sent whose stream goes on. ok is false where there is none, and where others are well ahead of it, or far behind.
@@ -245,7 +284,7 @@ func (s *Source) streamedHead() (head read, ok bool) {
 		e.mu.Lock()
 		newest, rises := e.newest, e.rises(now)
 		e.mu.Unlock()
-		if !rises || newest.Number <= head.Number || e.IsDistrusted() || newest.Number+longestLag < s.highest() {
+		if !rises || newest.Number <= head.Number || s.isLeft(e) || newest.Number+longestLag < s.highest() {
 			continue
 		}
 		if reached, alone := s.reached(e, newest.Number); !alone && newest.Number > reached+ahead {

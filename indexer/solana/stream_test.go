@@ -69,20 +69,30 @@ func newStreaming(t *testing.T) *streaming {
 	return s
 }
 
+// awaitPong sends pings until one is answered: whatever was sent before has been taken in then. One that a stream takes which is about to end is lost.
+func (s *streaming) awaitPong() {
+	for {
+		select {
+		case s.send <- field(nil, 6, nil):
+			time.Sleep(5 * time.Millisecond)
+		case m := <-s.asked:
+			if string(m) == string(pong) {
+				return
+			}
+		}
+	}
+}
+
 func field(to []byte, number protowire.Number, text []byte) []byte {
 	return protowire.AppendBytes(tagged(to, number), text)
 }
 
-func number(to []byte, field protowire.Number, v uint64) []byte {
-	return protowire.AppendVarint(protowire.AppendTag(to, field, protowire.VarintType), v)
-}
-
 // sent is an update with a block that has no transactions.
 func sent(b solanatest.Made) []byte {
-	block := number(nil, 1, b.Number)
+	block := withNumber(nil, 1, b.Number)
 	block = field(block, 2, []byte(market.EncodeBase58(b.Hash[:])))
-	block = field(block, 4, number(nil, 1, uint64(b.Time)))
-	block = number(block, 7, b.ParentSlot)
+	block = field(block, 4, withNumber(nil, 1, uint64(b.Time)))
+	block = withNumber(block, 7, b.ParentSlot)
 	block = field(block, 8, []byte(market.EncodeBase58(b.Parent[:])))
 	return field(field(nil, 1, []byte("blocks")), 5, block)
 }
@@ -162,12 +172,7 @@ func TestStream(t *testing.T) {
 		}
 	}
 	// A ping is answered.
-	node.send <- field(nil, 6, nil)
-	for m := range node.asked {
-		if string(m) == string(pong) {
-			break
-		}
-	}
+	node.awaitPong()
 	// Blocks that the stream left out are asked for.
 	asked.Serve(blocks[:20])
 	node.send <- sent(blocks[19])
@@ -181,6 +186,61 @@ func TestStream(t *testing.T) {
 	asked.Serve(blocks)
 	clock.Add(int64(standstill/time.Second) + 1)
 	wantHead(t, s, blocks[29].Header)
+}
+
+// TestStreamThatFallsBack: a stream that ends, or is slow, holds up nobody.
+func TestStreamThatFallsBack(t *testing.T) {
+	t.Parallel()
+	blocks := emptyBlocks(80)
+	for name, last := range map[string]int{"it has ended": 10, "it is slow": 40} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, asked, node, heads, clock := streamed(t)
+			asked.Serve(blocks[:10])
+			wantHead(t, s, blocks[9].Header)
+			node.send <- sent(blocks[10])
+			<-heads
+			wantHead(t, s, blocks[10].Header)
+			for i := 11; i < len(blocks); i++ {
+				if clock.Add(1); i <= last && i%2 == 0 {
+					node.send <- sent(blocks[10+(i-10)/2])
+					<-heads
+				}
+				asked.Serve(blocks[:i+1])
+				if h, err := s.Head(t.Context()); err != nil || h.Number+2*longestLag < blocks[i].Number {
+					t.Fatalf("the head is %d, and the chain's %d; error %v", h.Number, blocks[i].Number, err)
+				}
+			}
+		})
+	}
+}
+
+// TestStreamOfAnotherFork: a stream whose blocks aren't the chain's is left aside, and what it sent is forgotten.
+func TestStreamOfAnotherFork(t *testing.T) {
+	t.Parallel()
+	s, asked, node, heads, clock := streamed(t)
+	blocks := emptyBlocks(10)
+	asked.Serve(blocks[:5])
+	wantHead(t, s, blocks[4].Header)
+	fake := blocks[5]
+	fake.Hash[0] = 9
+	node.send <- sent(fake)
+	<-heads
+	wantHead(t, s, fake.Header)
+	asked.Serve(blocks[:7])
+	clock.Add(int64(comparedEvery / time.Second))
+	wantHead(t, s, blocks[6].Header)
+	if headers, err := s.Headers(t.Context(), blocks[4].Header, blocks[4].Number+1, blocks[6].Number); err != nil || len(headers) != 2 || headers[0].Hash != blocks[5].Hash {
+		t.Errorf("%+v, error %v", headers, err)
+	}
+	node.send <- sent(blocks[7])
+	node.awaitPong()
+	wantHead(t, s, blocks[6].Header) // it doesn't count for a while
+	clock.Add(int64(leftFor / time.Second))
+	node.send <- sent(blocks[8])
+	<-heads
+	asked.Serve(blocks[:8])
+	wantHead(t, s, blocks[8].Header)
 }
 
 // TestStreamBegunAnew: when a stream ends another begins, and no error tells the token.
@@ -225,7 +285,7 @@ func TestStreamOfLies(t *testing.T) {
 	for name, lie := range map[string][]byte{
 		"no message":              {0xff, 0xff, 0xff},
 		"a block that is none":    field(nil, 5, []byte{0xff}),
-		"half a block":            append(sent(blocks[2])[:len(field(nil, 1, []byte("blocks")))], field(nil, 5, number(sent(blocks[2])[len(field(nil, 1, []byte("blocks")))+2:], 9, 5))...),
+		"half a block":            append(sent(blocks[2])[:len(field(nil, 1, []byte("blocks")))], field(nil, 5, withNumber(sent(blocks[2])[len(field(nil, 1, []byte("blocks")))+2:], 9, 5))...),
 		"a head far ahead":        edited(func(b *solanatest.Made) { b.Number += 1000 }),
 		"a parent above":          edited(func(b *solanatest.Made) { b.ParentSlot = b.Number }),
 		"a time to come":          edited(func(b *solanatest.Made) { b.Time = 1_800_100_000 }),
@@ -234,13 +294,11 @@ func TestStreamOfLies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, asked, node, heads, clock := streamed(t)
+			s, asked, node, _, clock := streamed(t)
 			asked.Serve(blocks[:2])
 			wantHead(t, s, blocks[1].Header)
 			node.send <- lie
-			for begun := node.begun.Load(); node.begun.Load() == begun && len(heads) == 0; {
-				time.Sleep(time.Millisecond) // it is taken in, or ends the stream
-			}
+			node.awaitPong() // it is taken in, or ends the stream
 			wantHead(t, s, blocks[1].Header)
 			asked.Serve(blocks)
 			clock.Add(int64(comparedEvery / time.Second))

@@ -11,6 +11,9 @@ import (
 // then holds for the later one of both. One that changes from block to block may take several calls of this.
 func (s *Source) NewestSupplies(ctx context.Context, noEarlier uint64, tokens []market.Address) ([]chain.SupplyAfter, error) {
 	first, by, err := s.suppliesBut(ctx, nil, noEarlier, tokens)
+	if lacks(err) {
+		return nil, nil // no endpoint has come so far: they are asked for again later
+	}
 	if err != nil || len(s.pool.List) == 1 {
 		return told(first), err
 	}
@@ -21,7 +24,7 @@ func (s *Source) NewestSupplies(ctx context.Context, noEarlier uint64, tokens []
 	for i := range first {
 		a, b := first[i], second[i]
 		switch {
-		case a == nil || b == nil:
+		case a == nil || b == nil || max(a.After, b.After)-min(a.After, b.After) > ahead:
 			first[i] = nil
 		case a.Supply == b.Supply:
 			a.After = max(a.After, b.After)
@@ -47,8 +50,9 @@ func (s *Source) suppliesBut(ctx context.Context, but *endpoint, noEarlier uint6
 		return nil, by, err
 	}
 	out = make([]*chain.SupplyAfter, len(tokens))
+	newest := max(noEarlier, s.highest()) + ahead // nobody is further
 	for i, token := range tokens {
-		if m, ok := mintOf(&accounts[i]); ok && token != wrappedSOL {
+		if m, ok := mintOf(&accounts[i]); ok && token != wrappedSOL && accounts[i].slot <= newest {
 			out[i] = &chain.SupplyAfter{SupplyFact: market.SupplyFact{Token: token}, After: accounts[i].slot}
 			out[i].Supply.SetUint64(m.supply)
 		}

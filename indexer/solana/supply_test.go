@@ -83,6 +83,32 @@ func TestSupplyOfAnEarlierSlot(t *testing.T) {
 	}
 }
 
+// TestSupplyOfASlotToCome: a supply of a slot that nobody can have reached isn't kept for then.
+func TestSupplyOfASlotToCome(t *testing.T) {
+	w := newWorld(20)
+	for name, far := range map[string][]bool{"one endpoint": {true}, "one of two": {false, true}, "the first of two": {true, false}} {
+		var nodes []*solanatest.Node
+		for _, isFar := range far {
+			n := nodesOf(t, w, func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+				if m, ok := result.(map[string]any); ok && method == "getMultipleAccounts" && isFar {
+					m["context"] = map[string]any{"slot": 10_000_000}
+				}
+				return result, nil
+			})[0]
+			n.ServeWorld(w)
+			nodes = append(nodes, n)
+		}
+		s, _ := sourceOf(t, nodes...)
+		usdc, err := market.ParseSolanaAddress(solanatest.USDC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.NewestSupplies(t.Context(), w.Blocks[0].Number, []market.Address{usdc}); err != nil || len(got) > 0 {
+			t.Errorf("%s: %+v, error %v", name, got, err)
+		}
+	}
+}
+
 // TestSupplyOfItsBlockAlone: what a token is said to be after a block has a supply only where the answer is of that block.
 func TestSupplyOfItsBlockAlone(t *testing.T) {
 	w := newWorld(20)

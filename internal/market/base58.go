@@ -2,6 +2,8 @@ package market
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"slices"
 )
 
@@ -20,7 +22,7 @@ var base58Values = func() (v [256]int8) {
 	return v
 }()
 
-// digitsAtOnce is how many digits of base58 are taken at once: as many as fit into 32 bits. digitsBase is the base of so many.
+// digitsAtOnce is how many digits of base58 are written at once: as many as fit into 32 bits. digitsBase is the base of so many.
 const (
 	digitsAtOnce = 5
 	digitsBase   = 58 * 58 * 58 * 58 * 58
@@ -30,7 +32,7 @@ const (
 func EncodeBase58(b []byte) string {
 	significant := bytes.TrimLeft(b, "\x00")
 	// The number in limbs of five digits, the least significant first.
-	var buf [base58Limbs + 2]uint32
+	var buf [18]uint32 // most are keys and signatures
 	limbs := buf[:0]
 	for rest := significant; len(rest) > 0; {
 		n := (len(rest)-1)%4 + 1 // whole words after the first
@@ -48,7 +50,7 @@ func EncodeBase58(b []byte) string {
 			limbs = append(limbs, uint32(carry%digitsBase))
 		}
 	}
-	var text [96]byte // most are keys and signatures
+	var text [96]byte
 	out := text[:0]
 	for range len(b) - len(significant) {
 		out = append(out, base58Digits[0])
@@ -68,14 +70,14 @@ func EncodeBase58(b []byte) string {
 	return string(out)
 }
 
-// base58Limbs is how many limbs are on the stack: enough for any key or signature.
-const base58Limbs = 16
+// base58Limbs is how many limbs are on the stack: enough for any key or signature, and for most events. digitsOfLimb is the most digits that fit into a limb.
+const base58Limbs, digitsOfLimb = 40, 10
 
 // AppendBase58 appends the bytes that text is base58 of. ok is false where it is none. Its time grows with the square of the text's length, which whoever
 // calls it has to bound.
 func AppendBase58(dst, text []byte) (out []byte, ok bool) {
-	// The number in limbs of 32 bits, the least significant first.
-	var buf [base58Limbs]uint32
+	// The number in limbs of 64 bits, the least significant first.
+	var buf [base58Limbs]uint64
 	limbs := buf[:0]
 	zeros := 0
 	for zeros < len(text) && text[zeros] == base58Digits[0] {
@@ -83,7 +85,7 @@ func AppendBase58(dst, text []byte) (out []byte, ok bool) {
 	}
 	for rest := text[zeros:]; len(rest) > 0; {
 		carry, step := uint64(0), uint64(1)
-		for range min(digitsAtOnce, len(rest)) {
+		for range min(digitsOfLimb, len(rest)) {
 			v := base58Values[rest[0]]
 			if v < 0 {
 				return dst, false
@@ -91,24 +93,22 @@ func AppendBase58(dst, text []byte) (out []byte, ok bool) {
 			carry, step, rest = carry*58+uint64(v), step*58, rest[1:]
 		}
 		for i, limb := range limbs {
-			carry += uint64(limb) * step
-			limbs[i] = uint32(carry)
-			carry >>= 32
+			high, low := bits.Mul64(limb, step)
+			low, over := bits.Add64(low, carry, 0)
+			limbs[i], carry = low, high+over
 		}
 		if carry > 0 {
-			limbs = append(limbs, uint32(carry))
+			limbs = append(limbs, carry)
 		}
 	}
 	for range zeros {
 		dst = append(dst, 0)
 	}
-	for i, l := range slices.Backward(limbs) {
-		limb := [4]byte{byte(l >> 24), byte(l >> 16), byte(l >> 8), byte(l)}
-		significant := limb[:]
-		if i == len(limbs)-1 {
-			significant = bytes.TrimLeft(significant, "\x00")
+	for i, limb := range slices.Backward(limbs) {
+		at := len(dst)
+		if dst = binary.BigEndian.AppendUint64(dst, limb); i == len(limbs)-1 {
+			dst = append(dst[:at], bytes.TrimLeft(dst[at:], "\x00")...)
 		}
-		dst = append(dst, significant...)
 	}
 	return dst, true
 }

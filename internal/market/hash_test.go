@@ -29,7 +29,7 @@ func naiveBase58(b []byte) string {
 func TestBase58(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		b := rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte{0, 0xff})), 0, 150).Draw(t, "bytes")
+		b := rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte{0, 0xff})), 0, 500).Draw(t, "bytes")
 		text := market.EncodeBase58(b)
 		if text != naiveBase58(b) {
 			t.Fatalf("%x is written as %s, want %s", b, text, naiveBase58(b))

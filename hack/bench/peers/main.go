@@ -11,12 +11,13 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/bench/peers/backfill"
 	"github.com/boardwalkhq/boardwalk/hack/bench/peers/cards"
 	"github.com/boardwalkhq/boardwalk/hack/bench/peers/hot"
+	"github.com/boardwalkhq/boardwalk/hack/bench/peers/solana"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 )
 
 func main() {
 	os.Exit(lab.Main("go run -C hack/bench/peers .",
-		backfill.Command(), hot.Command(), hot.BoardRequests(), cards.Command(), cards.Memory(),
-		lab.Serve(map[string]func() *catalog.Catalog{board.Name: board.Catalog}), cards.Draw(), cards.Browser(), backfill.Floor(), hot.Bare(),
+		backfill.Command(), hot.Command(), hot.BoardRequests(), cards.Command(), cards.Memory(), solana.Command(),
+		lab.Serve(map[string]func() *catalog.Catalog{board.Name: board.Catalog}), cards.Draw(), cards.Browser(), backfill.Floor(), hot.Bare(), solana.Read(),
 	))
 }

@@ -93,6 +93,18 @@ func (n *node) answer(w io.Writer, r *http.Request, method string, params []json
 			last = blocks[max(0, len(blocks)-33)].slot
 		}
 		fmt.Fprintf(w, `"result":%d`, last)
+	case "getLatestBlockhash":
+		at := len(blocks) - 1
+		fmt.Fprintf(w, `"result":{"context":{"slot":%d},"value":{"blockhash":%q,"lastValidBlockHeight":%d}}`, last, blocks[at].hash, at+150)
+	case "getBlocksWithLimit":
+		out := []uint64{}
+		for i := range blocks {
+			if s := blocks[i].slot; s >= number(0) && uint64(len(out)) < number(1) {
+				out = append(out, s)
+			}
+		}
+		text, _ := json.Marshal(out) // numbers
+		fmt.Fprintf(w, `"result":%s`, text)
 	case "getFirstAvailableBlock":
 		fmt.Fprintf(w, `"result":%d`, blocks[0].slot)
 	case "getBlocks":
@@ -109,7 +121,7 @@ func (n *node) answer(w io.Writer, r *http.Request, method string, params []json
 		switch {
 		case i >= 0:
 			_, _ = io.WriteString(w, `"result":`)
-			blocks[i].write(w, i, len(params) < 2 || !bytes.Contains(params[1], []byte("none")))
+			blocks[i].write(w, i+1, len(params) < 2 || !bytes.Contains(params[1], []byte("none")))
 		case number(0) > last:
 			refuse(-32004, "Block not available for slot")
 		default:

@@ -115,8 +115,7 @@ func begin(ctx context.Context, chain *svm.Chain) (*beginning, error) {
 	if b.purchase, err = templateOf(last[0], c, w.People[2].Key); err != nil {
 		return nil, err
 	}
-	b.makeNoise()
-	return b, nil
+	return b, b.makeNoise()
 }
 
 func rawOf(list []json.RawMessage) (out [][]byte) {
@@ -198,7 +197,7 @@ func arrayLen(text string) (int, error) {
 
 // makeNoise makes what every block has besides its trades: votes, purchases that failed, and purchases of a program that nobody declared, of a token that nobody
 // watches.
-func (b *beginning) makeNoise() {
+func (b *beginning) makeNoise() error {
 	const vote = `{"meta":{"computeUnitsConsumed":2100,"err":null,"fee":5000,"innerInstructions":[],"loadedAddresses":{"readonly":[],"writable":[]},` +
 		`"logMessages":["Program Vote111111111111111111111111111111111111111 invoke [1]","Program Vote111111111111111111111111111111111111111 success"],` +
 		`"postBalances":[64706311963,15886107809,1,1,1],"postTokenBalances":[],"preBalances":[64706316963,15886107809,1,1,1],"preTokenBalances":[],"rewards":[],"status":{"Ok":null}},` +
@@ -213,14 +212,35 @@ func (b *beginning) makeNoise() {
 	for n := range failed + others {
 		text := b.purchase.fill(&trade{mint: name("unwatched", n), trader: name("other", n), signature: signature("other", n), sol: 1, tokens: 1, curveHad: 2})
 		if n < failed {
-			text = strings.Replace(text, `"err":null`, `"err":{"InstructionError":[1,{"Custom":6003}]}`, 1)
-		} else {
-			text = strings.ReplaceAll(text, simnet.PumpFun.String(), name("program", 0))
+			failed, err := failedOf(text)
+			if err != nil {
+				return err
+			}
+			list = append(list, failed)
+			continue
 		}
-		list = append(list, []byte(text))
+		list = append(list, []byte(strings.ReplaceAll(text, simnet.PumpFun.String(), name("program", 0))))
 	}
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	b.noise = bytes.Join(list, []byte(","))
+	return nil
+}
+
+// failedOf is a transaction that failed at its first instruction.
+func failedOf(text string) ([]byte, error) {
+	var tx map[string]any
+	if err := json.Unmarshal([]byte(text), &tx); err != nil {
+		return nil, err
+	}
+	meta, ok := tx["meta"].(map[string]any)
+	if !ok {
+		return nil, errors.New("a transaction without meta")
+	}
+	const program = "ComputeBudget111111111111111111111111111111"
+	meta["err"] = map[string]any{"InstructionError": []any{0, map[string]any{"Custom": 6003}}}
+	meta["innerInstructions"], meta["postTokenBalances"] = []any{}, meta["preTokenBalances"]
+	meta["logMessages"] = []string{"Program " + program + " invoke [1]", "Program " + program + " failed: custom program error: 0x1773"}
+	return json.Marshal(tx)
 }
 
 func name(what string, n int) string {

@@ -81,9 +81,9 @@ func Command() lab.Command {
 type bench struct {
 	*settings
 
+	*served
+
 	dir      string
-	node     *node
-	maker    *blockMaker
 	dsn      string
 	document string
 	config   *chainconfig.Chain
@@ -92,7 +92,6 @@ type bench struct {
 	indexer  *lab.Watched // nil while none runs
 	// operations is where the indexer answers for its profile.
 	operations string
-	url        string
 }
 
 func (s *settings) measure(ctx context.Context, dir string) (err error) {
@@ -106,30 +105,10 @@ func (s *settings) measure(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	defer b.postgres.Stop()
-	lab.Say("chain: starting the local Solana")
-	chain, err := svm.Start(ctx, svm.Options{Slot: 1000, Time: time.Now().Add(-time.Minute)})
-	if err != nil {
+	if b.served, err = serve(ctx, s.launches, s.trades); err != nil {
 		return err
 	}
-	defer chain.Kill()
-	begun, err := begin(ctx, chain)
-	if err != nil {
-		return err
-	}
-	b.maker = newBlockMaker(begun, s.launches, s.trades)
-	b.node = &node{chain: chain, blocks: begun.blocks}
-	if err := chain.Call(ctx, &b.node.genesis, "getGenesisHash"); err != nil {
-		return err
-	}
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	server := &http.Server{Handler: b.node, ReadHeaderTimeout: time.Minute}
-	go func() { _ = server.Serve(listener) }() // it ends with the run
-	defer server.Close()
-	b.url = "http://" + listener.Addr().String()
+	defer b.close()
 	if b.dsn, _, err = b.postgres.Create(ctx); err != nil {
 		return err
 	}
@@ -151,25 +130,80 @@ func (s *settings) measure(ctx context.Context, dir string) (err error) {
 	return b.postgres.Slowest(ctx, b.conn, s.statements)
 }
 
+// served is a stand-in of a node that serves blocks.
+type served struct {
+	chain  *svm.Chain
+	node   *node
+	maker  *blockMaker
+	server *http.Server
+	url    string
+}
+
+func (s *served) close() {
+	_ = s.server.Close()
+	s.chain.Kill()
+}
+
+// serve serves the first blocks of a chain, of which later ones are made.
+func serve(ctx context.Context, launches, trades int) (*served, error) {
+	lab.Say("chain: starting the local Solana")
+	chain, err := svm.Start(ctx, svm.Options{Slot: 1000, Time: time.Now().Add(-time.Minute)})
+	if err != nil {
+		return nil, err
+	}
+	begun, err := begin(ctx, chain)
+	if err != nil {
+		chain.Kill()
+		return nil, err
+	}
+	s := &served{chain: chain, maker: newBlockMaker(begun, launches, trades), node: &node{chain: chain, blocks: begun.blocks}}
+	if err := chain.Call(ctx, &s.node.genesis, "getGenesisHash"); err != nil {
+		chain.Kill()
+		return nil, err
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		chain.Kill()
+		return nil, err
+	}
+	s.server = &http.Server{Handler: s.node, ReadHeaderTimeout: time.Minute}
+	go func() { _ = s.server.Serve(listener) }() // it ends with the run
+	s.url = "http://" + listener.Addr().String()
+	return s, nil
+}
+
+// next makes a block and serves it.
+func (s *served) next(trades int) block {
+	head := s.node.head()
+	made := s.maker.after(&head, trades)
+	s.node.serve(made)
+	return made
+}
+
 // writeDocument writes what the indexer runs on.
 func (b *bench) writeDocument() error {
-	of := func(k svm.Key) market.Address { return market.SolanaAddress(k) }
-	c := &chainconfig.Chain{
-		ID: "solana", Family: chainconfig.Solana, GenesisHash: b.node.genesis, BlockTime: chainconfig.Duration(slotTime), ReorgBlocks: 64, FinalityDepth: 32,
-		Native:    chainconfig.Native{Symbol: "SOL", Wrapped: of(simnet.WSOL)},
-		Quotes:    []chainconfig.Quote{{Symbol: "USDC", Address: of(simnet.USDC), PegUSD: 1, PegBoundPct: 5}, {Symbol: "WSOL", Address: of(simnet.WSOL)}},
-		Exchanges: []chainconfig.Exchange{{Name: "pumpswap", Protocol: market.PumpSwap, Factory: of(simnet.PumpSwap)}},
-		Venues:    []chainconfig.Venue{{ID: "pump-fun", Protocol: chainconfig.PumpFun, Contracts: []market.Address{of(simnet.PumpFun)}}},
-		Tracking:  chainconfig.Tracking{Holders: chainconfig.HoldersLaunches},
-		Endpoints: []chainconfig.Endpoint{{URL: b.url, Weight: 1}},
-	}
-	b.config = c
-	raw, _, err := c.Encode()
+	b.config = configOf(b.served)
+	raw, _, err := b.config.Encode()
 	if err != nil {
 		return err
 	}
 	b.document = filepath.Join(b.dir, "chain.json")
 	return os.WriteFile(b.document, raw, 0o600)
+}
+
+// configOf is the document of the chain that is served.
+func configOf(s *served) *chainconfig.Chain {
+	of := func(k svm.Key) market.Address { return market.SolanaAddress(k) }
+	return &chainconfig.Chain{
+		ID: "solana", Family: chainconfig.Solana, GenesisHash: s.node.genesis, BlockTime: chainconfig.Duration(slotTime), ReorgBlocks: 64, FinalityDepth: 32,
+		Native:    chainconfig.Native{Symbol: "SOL", Wrapped: of(simnet.WSOL)},
+		Quotes:    []chainconfig.Quote{{Symbol: "USDC", Address: of(simnet.USDC), PegUSD: 1, PegBoundPct: 5}, {Symbol: "WSOL", Address: of(simnet.WSOL)}},
+		Exchanges: []chainconfig.Exchange{{Name: "pumpswap", Protocol: market.PumpSwap, Factory: of(simnet.PumpSwap)}},
+		Venues:    []chainconfig.Venue{{ID: "pump-fun", Protocol: chainconfig.PumpFun, Contracts: []market.Address{of(simnet.PumpFun)}}},
+		Tracking:  chainconfig.Tracking{Holders: chainconfig.HoldersLaunches},
+		Endpoints: []chainconfig.Endpoint{{URL: s.url, Weight: 1}},
+	}
 }
 
 func (b *bench) start(ctx context.Context) error {
@@ -210,14 +244,6 @@ func (b *bench) until(ctx context.Context, enough func(number uint64) bool) erro
 			return ctx.Err()
 		}
 	}
-}
-
-// next makes a block and serves it.
-func (b *bench) next(trades int) block {
-	head := b.node.head()
-	made := b.maker.after(&head, trades)
-	b.node.serve(made)
-	return made
 }
 
 // result is what was measured.

@@ -24,8 +24,51 @@ type Block struct {
 // mostTransactions is the most transactions of a block that are read.
 const mostTransactions = 1 << 17
 
+// Told says what an answer to getBlock has: a block, null, or a refusal.
+type Told int
+
+// The kinds of answers.
+const (
+	ToldNothing Told = iota
+	ToldBlock
+	ToldNull
+	ToldRefusal
+)
+
+// ParseAnswer reads a node's whole answer to getBlock, in one pass: it has many megabytes.
+func (d *Decoder) ParseAnswer(slot uint64, raw []byte) (b Block, told Told, err error) {
+	b, err = d.parse(slot, raw, func(p *rpc.Scanner, field func(key []byte)) (isBlock bool) {
+		p.Object(func(key []byte) {
+			switch name := string(key); {
+			case name != "error" && name != "result" || told != ToldNothing:
+				p.Leap()
+			case p.IsNull():
+				if name == "result" {
+					told = ToldNull
+				}
+			case name == "error":
+				told = ToldRefusal
+				p.Leap()
+			default:
+				told = ToldBlock
+				p.Object(field)
+			}
+		})
+		return told == ToldBlock
+	})
+	return b, told, err
+}
+
 // ParseBlock reads the result of getBlock, with its transactions in the encoding "json", or without any.
-func (d *Decoder) ParseBlock(slot uint64, raw []byte) (b Block, err error) {
+func (d *Decoder) ParseBlock(slot uint64, raw []byte) (Block, error) {
+	return d.parse(slot, raw, func(p *rpc.Scanner, field func(key []byte)) (isBlock bool) {
+		p.Object(field)
+		return true
+	})
+}
+
+// parse reads a block, whose fields read gives one after the other. Where it is none it gives nothing.
+func (d *Decoder) parse(slot uint64, raw []byte, read func(p *rpc.Scanner, field func(key []byte)) (isBlock bool)) (b Block, err error) {
 	b.Number = slot
 	r := d.scratch.Get().(*reader) //nolint:errcheck,forcetypeassert // the pool holds nothing else
 	defer d.scratch.Put(r)
@@ -36,7 +79,7 @@ func (d *Decoder) ParseBlock(slot uint64, raw []byte) (b Block, err error) {
 	hashed, linked, numbered := false, false, false
 	timed := false
 	var untimed []byte // the transactions, where they stand before the block's time
-	p.Object(func(key []byte) {
+	isBlock := read(p, func(key []byte) {
 		switch string(key) {
 		case "blockhash":
 			hashed = market.DecodeBase58(b.Hash[:], p.Text())
@@ -77,6 +120,8 @@ func (d *Decoder) ParseBlock(slot uint64, raw []byte) (b Block, err error) {
 		return b, fmt.Errorf("block %d: %w", slot, err)
 	case !ok:
 		return b, fmt.Errorf("%w: bad JSON near byte %d of block %d", rpc.ErrGarbage, at, slot)
+	case !isBlock:
+		return b, nil
 	case !hashed || !linked || !numbered || slot > 0 && b.ParentSlot >= slot || b.HasTime && b.Time < 0:
 		return b, fmt.Errorf("%w: block %d tells no hash, no parent or no time", rpc.ErrGarbage, slot)
 	}

@@ -24,13 +24,15 @@ func Fields(message []byte, field func(number int, v uint64, text []byte)) (ok b
 		message = message[n:]
 		var v uint64
 		var text []byte
-		switch {
-		case kind == protowire.VarintType:
+		switch kind {
+		case protowire.VarintType:
 			v, n = protowire.ConsumeVarint(message)
-		case kind == protowire.BytesType:
+		case protowire.BytesType:
 			text, n = protowire.ConsumeBytes(message)
-		default:
+		case protowire.Fixed32Type, protowire.Fixed64Type, protowire.StartGroupType, protowire.EndGroupType:
 			number, n = 0, protowire.ConsumeFieldValue(number, kind, message)
+		default:
+			return false
 		}
 		if n < 0 {
 			return false
@@ -153,17 +155,22 @@ func (t *transaction) parseWire(message []byte) (ok bool) {
 		t.message = text
 		read = read && Fields(text, func(number int, _ uint64, key []byte) {
 			if number == 2 {
-				t.static = append(t.static, key)
+				read = read && addKey(&t.static, key)
 			}
 		})
 	})
-	if t.keys = append(append(append(t.keys, t.static...), t.writable...), t.readonly...); slices.ContainsFunc(t.keys, isNoKey) {
-		return false
-	}
+	t.keys = append(append(append(t.keys, t.static...), t.writable...), t.readonly...)
 	return ok && read && t.isWhole()
 }
 
-func isNoKey(key []byte) bool { return len(key) != 32 }
+// addKey appends an account's key. ok is false for what is none, and beyond the most.
+func addKey(to *[][]byte, key []byte) (ok bool) {
+	if len(key) != 32 || len(*to) >= mostKeys {
+		return false
+	}
+	*to = append(*to, key)
+	return true
+}
 
 // wireMeta reads what a transaction did: a TransactionStatusMeta. Its instructions and its log are left for run and lines.
 func (t *transaction) wireMeta(meta []byte) (ok bool) {
@@ -184,9 +191,9 @@ func (t *transaction) wireMeta(meta []byte) (ok bool) {
 		case 8:
 			read = read && wireBalance(text, &t.post)
 		case 12:
-			t.writable = append(t.writable, text)
+			read = read && addKey(&t.writable, text)
 		case 13:
-			t.readonly = append(t.readonly, text)
+			read = read && addKey(&t.readonly, text)
 		}
 	})
 	return ok && (read || t.failed)
