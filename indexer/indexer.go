@@ -419,7 +419,7 @@ func (ix *Indexer) index(ctx context.Context) error {
 		caughtUp, err := ix.turn(ctx)
 		switch {
 		case err == nil:
-			ix.outage = outage{}
+			ix.answered()
 		case ctx.Err() != nil, !errors.Is(err, rpc.ErrUnanswered), errors.Is(err, rpc.ErrWrongChain):
 			return err
 		default:

@@ -20,6 +20,7 @@ type Metrics struct {
 	calls, failures      *prometheus.CounterVec
 	units                *prometheus.CounterVec
 	givenUp, behind      *prometheus.GaugeVec
+	lacking              *prometheus.GaugeVec
 	trades, reorgs       *prometheus.CounterVec
 	reorgDepth, commits  *prometheus.HistogramVec
 	described, asides    *prometheus.CounterVec
@@ -60,6 +61,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		failures: counter("boardwalk_rpc_failures_total", "Requests to an endpoint that failed.", "chain", "endpoint"),
 		givenUp: gauge("boardwalk_given_up", "Whether nodes aren't asked for something (1), since what is left of the day wouldn't last.",
 			"chain", "what"),
+		lacking:   gauge("boardwalk_missing_blocks", "Blocks before which an index has waited for ten minutes, since no endpoint has them.", "chain"),
 		behind:    gauge("boardwalk_behind_plan", "Whether the endpoints allow too little for the chain's blocks (1).", "chain"),
 		trades:    counter("boardwalk_trades_total", "Trades committed.", "chain"),
 		reorgs:    counter("boardwalk_reorgs_total", "Reorgs undone.", "chain"),
@@ -113,6 +115,12 @@ func (m *Metrics) metadata(chain string) func(metadata.Outcome) {
 		return nil
 	}
 	return func(o metadata.Outcome) { m.described.WithLabelValues(chain, string(o)).Inc() }
+}
+
+func (m *Metrics) missing(chain string, blocks uint64) {
+	if m != nil {
+		m.lacking.WithLabelValues(chain).Set(float64(blocks))
+	}
 }
 
 // budget tells the endpoints' daily caps.

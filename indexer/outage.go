@@ -2,8 +2,10 @@ package indexer
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
@@ -29,6 +31,7 @@ func (ix *Indexer) unanswered(ctx context.Context, why error) error {
 		ix.degraded(ctx, why)
 		ix.settled.Store(true)
 	}
+	ix.tellMissing(why)
 	next := o.pause.next()
 	ix.log.WarnContext(ctx, "indexing interrupted", "err", why.Error(), "retry_in_s", next.Seconds())
 	if !wait.For(ctx, next) {
@@ -38,6 +41,28 @@ func (ix *Indexer) unanswered(ctx context.Context, why error) error {
 		return ix.resume(ctx)
 	}
 	return nil
+}
+
+// missingAfter is how long no endpoint may have a block before it counts as missing, and not as late.
+const missingAfter = 10 * time.Minute
+
+// tellMissing tells which blocks no endpoint has, once the index has waited for them for long.
+func (ix *Indexer) tellMissing(why error) {
+	missing, ok := errors.AsType[*chain.RangeMissingError](why)
+	if !ok || ix.o.Now().Sub(ix.outage.since) < missingAfter {
+		return
+	}
+	ix.account.missing(&chainconfig.MissingRange{First: missing.First, Last: missing.Last, Since: ix.outage.since})
+	ix.o.Metrics.missing(ix.cfg.ID, missing.Last-missing.First+1)
+}
+
+// answered ends an outage.
+func (ix *Indexer) answered() {
+	if !ix.outage.since.IsZero() {
+		ix.account.missing(nil)
+		ix.o.Metrics.missing(ix.cfg.ID, 0)
+	}
+	ix.outage = outage{}
 }
 
 // degraded records that the chain's nodes fail, if the database can be told.

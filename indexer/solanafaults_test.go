@@ -12,6 +12,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -69,6 +70,46 @@ func TestSolanaBlockThatANodeLacks(t *testing.T) {
 			wantSame(t, alone, fresh, "solana")
 		})
 	}
+}
+
+// TestSolanaRangeMissing: which blocks no endpoint has is told when the index has waited for them for ten minutes, and no longer once it goes on.
+func TestSolanaRangeMissing(t *testing.T) {
+	t.Parallel()
+	w := solanatest.NewWorld(5)
+	w.Grow(100)
+	n, st, later := solanaNode(t, w), storetest.Open(t, "sqlite"), new(atomic.Int64)
+	at := len(w.Blocks) - 5
+	n.Lie(hides(w.Blocks[at].Number, w.Blocks[at-1].Number))
+	ix, err := New(solanaConfig(n), st, Options{
+		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }, Holder: t.Name(), CachedRows: 1000,
+		RereadPause: 10 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := running(t, ix)
+	defer func() { end() }()
+	until := func(what string, so func(s chainconfig.State) bool) {
+		for range 3000 {
+			if so(ix.State()) {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Fatalf("%s: %+v", what, ix.State())
+	}
+	until("it waits at the gap", func(s chainconfig.State) bool { return s.Indexed != nil && s.Indexed.Number == w.Blocks[at-2].Number })
+	time.Sleep(300 * time.Millisecond)
+	if m := ix.State().Missing; m != nil {
+		t.Errorf("at once %+v is missing", m)
+	}
+	later.Store(int64(missingAfter + time.Minute))
+	until("blocks are missing", func(s chainconfig.State) bool {
+		return s.Missing != nil && s.Missing.First <= w.Blocks[at-1].Number && s.Missing.First > w.Blocks[at-2].Number && s.Missing.Last == w.Blocks[at].Number
+	})
+	n.Lie(nil)
+	awaitSolana(t, st, w)
+	until("none is missing any more", func(s chainconfig.State) bool { return s.Missing == nil })
 }
 
 // TestSolanaForgedBlock: one of three nodes tells other contents of blocks. They end as two others have them.

@@ -49,6 +49,11 @@ func (a *account) phase(p chainconfig.Phase, message string) {
 	a.update(func(s *chainconfig.State) { s.Phase, s.Message = p, strings.ReplaceAll(message, "\n", "; ") })
 }
 
+// missing notes the blocks that no endpoint has; nil for none.
+func (a *account) missing(m *chainconfig.MissingRange) {
+	a.update(func(s *chainconfig.State) { s.Missing = m })
+}
+
 // begun says that a run has begun, unless what halted the last one is still to be found mended.
 func (a *account) begun(p chainconfig.Phase) {
 	a.update(func(s *chainconfig.State) {

@@ -95,6 +95,8 @@ const (
 	// ReasonBehind: the indexer is further behind than spec.indexer.maxLag; the message says why, and where the endpoints allow too little, what
 	// would suffice. Before it is as far behind, Synced is true with that as its message.
 	ReasonBehind = "Behind"
+	// ReasonRangeMissing: the indexer has waited for ten minutes for blocks that no endpoint has, although later ones follow them; the message says which.
+	ReasonRangeMissing = "RangeMissing"
 	// ReasonHalted: the indexer has stopped and needs a human; the message says for what.
 	ReasonHalted = "Halted"
 	// ReasonUnreachable: the indexer's operations endpoint doesn't answer the operator.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"iter"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -17,6 +18,23 @@ var ErrNoBlock = errors.New("the node doesn't have the block")
 
 // ErrSkipped means that the chain has no block of that number, and won't have one but by a reorg: numbers may have gaps.
 var ErrSkipped = errors.New("the chain has no block of that number")
+
+// RangeMissingError says that no endpoint has the blocks from one number to another, although a later one follows them. The index waits until one has them.
+type RangeMissingError struct {
+	First, Last uint64
+	// Why is what the endpoints answered.
+	Why error
+}
+
+func (e *RangeMissingError) Error() string {
+	blocks := fmt.Sprintf("blocks %d to %d", e.First, e.Last)
+	if e.First == e.Last {
+		blocks = fmt.Sprintf("block %d", e.First)
+	}
+	return fmt.Sprintf("no endpoint has %s, although a later one follows: %s", blocks, e.Why)
+}
+
+func (e *RangeMissingError) Unwrap() error { return e.Why }
 
 // Ref names a block whose state is asked for. Without a hash it is the block of that number, whichever that is.
 type Ref struct {

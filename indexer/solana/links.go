@@ -16,8 +16,13 @@ import (
 // Not every slot has a block. That one has none is only believed when a later block names one before it as its parent: a node that lacks a block says the
 // same of its slot as one that was skipped.
 
-// errRangeMissing means that blocks are missing that others name as their parents, and that no endpoint has them. The index waits until one does.
-var errRangeMissing = fmt.Errorf("%w: no endpoint has a block that a later one follows", rpc.ErrUnanswered)
+// errNamed is why a block has to be there.
+var errNamed = errors.New("a block that was read names it, or one above it, as its parent")
+
+// missing says that blocks are missing that others name as their parents.
+func missing(first, last uint64, why error) error {
+	return &chain.RangeMissingError{First: min(first, last), Last: last, Why: fmt.Errorf("%w: %w", rpc.ErrUnanswered, why)}
+}
 
 // probeSlots is how many slots are looked through at once for the next block, and mostProbed how many in all.
 const (
@@ -47,7 +52,7 @@ func (s *Source) Header(ctx context.Context, number uint64) (chain.Header, error
 			if next.ParentSlot < number {
 				return chain.Header{}, fmt.Errorf("slot %d: %w", number, chain.ErrSkipped)
 			}
-			return chain.Header{}, fmt.Errorf("%w: block %d, of block %d", errRangeMissing, next.ParentSlot, next.Number)
+			return chain.Header{}, missing(number, next.ParentSlot, errNamed)
 		}
 		if from+probeSlots > min(s.highest(), number+mostProbed) {
 			return chain.Header{}, err
@@ -134,12 +139,12 @@ const mostBetween = 64
 func (s *Source) between(ctx context.Context, below market.Header, b *read) (out []read, err error) {
 	for next := b; !below.Hash.IsZero() && next.ParentSlot > below.Number; next = &out[len(out)-1] {
 		if len(out) == mostBetween {
-			return nil, fmt.Errorf("%w: more than %d blocks are missing below block %d", errRangeMissing, mostBetween, b.Number)
+			return nil, missing(below.Number+1, next.ParentSlot, fmt.Errorf("%w: more than %d below block %d", errNamed, mostBetween, b.Number))
 		}
 		r, err := s.fetch(ctx, next.ParentSlot, s.blockOn)
 		switch {
 		case errors.Is(err, chain.ErrNoBlock):
-			return nil, fmt.Errorf("%w: block %d, of block %d: %w", errRangeMissing, next.ParentSlot, next.Number, err)
+			return nil, missing(below.Number+1, next.ParentSlot, err)
 		case err != nil:
 			return nil, err
 		case r.Hash != next.Parent:
@@ -246,7 +251,7 @@ func (s *Source) pastBatch(ctx context.Context, parent market.Header, slots []ui
 	blocks, errs := s.inParallel(slots, func(slot uint64) (read, error) {
 		r, err := s.fetch(ctx, slot, s.blockOn)
 		if errors.Is(err, chain.ErrNoBlock) {
-			err = fmt.Errorf("%w: block %d, which a node has told of: %w", errRangeMissing, slot, err)
+			err = missing(slot, slot, err)
 		}
 		return r, err
 	})
@@ -340,7 +345,7 @@ func (s *Source) RereadPast(ctx context.Context, parent market.Header, b *chain.
 			return err
 		}
 		if len(list) == 0 || list[len(list)-1] != b.Last.Number {
-			return fmt.Errorf("%w: block %d, which was read before", errRangeMissing, b.Last.Number)
+			return missing(b.Last.Number, b.Last.Number, errNamed)
 		}
 		again, err := s.pastBatch(ctx, parent, list)
 		if err != nil {

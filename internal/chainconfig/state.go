@@ -39,9 +39,19 @@ type State struct {
 	Declaration Declaration `json:"declaration,omitzero"`
 	// Plan is how the chain gets along with what its endpoints allow.
 	Plan Plan `json:"plan,omitzero"`
+	// Missing are the blocks before which the index has waited for ten minutes, since no endpoint has them although later ones follow; nil otherwise.
+	Missing *MissingRange `json:"missing,omitempty"`
 	// SetAside are the faults of contracts and nodes that the indexer went on without since it was started, by kind and
 	// reason. It has few elements: neither kinds nor reasons are a contract's to choose.
 	SetAside []SetAside `json:"set_aside,omitempty"`
+}
+
+// MissingRange are blocks that no endpoint has.
+type MissingRange struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+	// Since is from when on the index has waited for them.
+	Since time.Time `json:"since"`
 }
 
 // Reindexing is how far another generation of a chain's index has come.

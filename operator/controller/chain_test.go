@@ -150,6 +150,13 @@ func TestConditionsOfAChain(t *testing.T) {
 			want: []string{"Available True IndexerRunning", "Synced False Behind no node answers", "Ready False Behind more than 2m0s behind"},
 		},
 		{
+			id: "missing", lag: v1alpha1.LagMore,
+			says: []func(s *chainconfig.State){behindBy(time.Hour), inPhase(chainconfig.PhaseFailing, "no endpoint has block 10"), func(s *chainconfig.State) {
+				s.Missing = &chainconfig.MissingRange{First: 10, Last: 12}
+			}},
+			want: []string{"Synced False RangeMissing no endpoint has the blocks 10 to 12", "Ready False RangeMissing add one that has them"},
+		},
+		{
 			id: "near", says: []func(s *chainconfig.State){behindBy(time.Minute)}, lag: v1alpha1.LagUnder2m,
 			want: []string{"Synced True AtHead", "Ready True Ready"},
 		},

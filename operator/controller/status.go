@@ -210,6 +210,10 @@ func syncedBy(c *venue.Chain, silence string) condition {
 		return with(metav1.ConditionFalse, v1alpha1.ReasonUnreachable, silent+silence)
 	case c.State.Phase == chainconfig.PhaseHalted:
 		return with(metav1.ConditionFalse, v1alpha1.ReasonHalted, c.State.Message)
+	case c.State.Missing != nil:
+		m := c.State.Missing
+		return with(metav1.ConditionFalse, v1alpha1.ReasonRangeMissing, fmt.Sprintf("no endpoint has the blocks %d to %d, although later ones follow: add one that has them. "+
+			"To leave them behind, write spec.start.now and raise spec.indexer.generation", m.First, m.Last))
 	case !c.Behind():
 		return with(metav1.ConditionTrue, v1alpha1.ReasonAtHead, c.State.Plan.Behind)
 	case c.Unread():
