@@ -57,6 +57,10 @@ func (nobody) Token(context.Context, market.Address, market.Address) (t solana.T
 	return t, rpc.ErrUnanswered
 }
 
+func (nobody) MadeIn(context.Context, market.TxID, market.Address) (supply uint64, known bool, err error) {
+	return 0, false, nil
+}
+
 // ofOneChain are the checks of one chain's tokens, which the API asks for.
 type ofOneChain struct{ *trust.Checker }
 

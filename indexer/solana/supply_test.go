@@ -2,10 +2,13 @@ package solana
 
 import (
 	"encoding/json"
+	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -125,5 +128,59 @@ func TestSupplyOfItsBlockAlone(t *testing.T) {
 		if err != nil || facts[0].HasSupply != has || has && facts[0].Supply.Uint64() != w.USDCSupply() || !facts[0].HasDecimals || facts[1].HasSupply {
 			t.Errorf("block %d of %d: %+v, error %v", i, len(w.Blocks), facts, err)
 		}
+	}
+}
+
+// TestMadeIn: the supply of each launched token is what the transaction made that launched it. Of a transaction that moves what somebody had it isn't known.
+func TestMadeIn(t *testing.T) {
+	w := newWorld(200)
+	n := solanatest.NewNode(t)
+	n.ServeWorld(w)
+	program, err := market.ParseSolanaAddress(solanatest.PumpFun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSource(&chainconfig.Chain{
+		ID: "solana", Family: chainconfig.Solana, GenesisHash: solanatest.Genesis, Endpoints: []chainconfig.Endpoint{{URL: n.URL, Weight: 1}},
+		Venues: []chainconfig.Venue{{ID: "pump-fun", Protocol: chainconfig.PumpFun, Contracts: []market.Address{program}}},
+	}, Options{Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	launches, later := 0, 0
+	for _, b := range w.Blocks {
+		r, err := s.fetch(t.Context(), b.Number, s.blockOn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tx := range r.Txs {
+			for _, l := range tx.Logs {
+				switch e := l.Event.(type) {
+				case market.Launched:
+					made := uint64(0)
+					for _, f := range r.Facts {
+						if f, ok := f.(market.TokenFact); ok && f.Token == e.Token {
+							made = f.Supply.Uint64()
+						}
+					}
+					launches++
+					if got, known, err := s.MadeIn(t.Context(), tx.ID, e.Token); err != nil || !known || got == 0 || got != made {
+						t.Errorf("%s: %d, want %d; known %t, error %v", e.Token, got, made, known, err)
+					}
+				case market.CurveTrade:
+					if got, known, err := s.MadeIn(t.Context(), tx.ID, e.Token); err != nil || known && got == 0 {
+						t.Errorf("a trade of %s: %d, error %v", e.Token, got, err)
+					} else if !known {
+						later++
+					}
+				}
+			}
+		}
+	}
+	if launches == 0 || later == 0 {
+		t.Errorf("%d launches, %d later trades", launches, later)
+	}
+	if _, known, err := s.MadeIn(t.Context(), market.SolanaTx([64]byte{5}), wrappedSOL); known || err != nil {
+		t.Errorf("a transaction that nobody has: known %t, error %v", known, err)
 	}
 }

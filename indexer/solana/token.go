@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -64,6 +68,44 @@ func (s *Source) Token(ctx context.Context, token, creator market.Address) (out 
 		return ctx.Err() // a node that lists no accounts, or an account that has too many, takes nothing from the rest
 	})
 	return out, err
+}
+
+// MadeIn is how much of a token there was after the transaction that made it: what all balances in it sum up to. known is false where no endpoint has the
+// transaction, or somebody had some of the token before it.
+func (s *Source) MadeIn(ctx context.Context, tx market.TxID, token market.Address) (supply uint64, known bool, err error) {
+	type balance struct {
+		Mint   string
+		Amount struct{ Amount string } `json:"uiTokenAmount"`
+	}
+	var told struct {
+		Meta *struct {
+			Err  json.RawMessage
+			Pre  []balance `json:"preTokenBalances"`
+			Post []balance `json:"postTokenBalances"`
+		}
+	}
+	params := []any{tx.String(), map[string]any{"encoding": "json", "commitment": commitment, "maxSupportedTransactionVersion": newestVersion}}
+	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
+		return e.Do(ctx, &rpc.Request{Method: "getTransaction", Params: params, Take: take(&told), Optional: true})
+	})
+	if err != nil || told.Meta == nil || string(told.Meta.Err) != "null" {
+		return 0, false, err
+	}
+	of := func(b balance) bool { return b.Mint == token.String() }
+	if slices.ContainsFunc(told.Meta.Pre, of) {
+		return 0, false, nil
+	}
+	for _, b := range told.Meta.Post {
+		if !of(b) {
+			continue
+		}
+		n, err := strconv.ParseUint(b.Amount.Amount, 10, 64)
+		if err != nil || supply+n < supply {
+			return 0, false, fmt.Errorf("%w: a balance of %.40q", rpc.ErrGarbage, b.Amount.Amount)
+		}
+		supply, known = supply+n, true
+	}
+	return supply, known, nil
 }
 
 // isMutable reads whether Metaplex's account of a token may be changed: it stands after the texts, a fee of 16 bits, the makers and whether it was sold.

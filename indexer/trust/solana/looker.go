@@ -19,7 +19,7 @@ import (
 )
 
 // Version changes with what the checks find.
-const Version = "1"
+const Version = "2"
 
 const checkerID = "boardwalk-solana"
 
@@ -27,6 +27,8 @@ const checkerID = "boardwalk-solana"
 type Node interface {
 	// Token tells a token as it is now, and what an account, which may be none, has of it.
 	Token(ctx context.Context, token, creator market.Address) (solana.Token, error)
+	// MadeIn tells how much of a token there was after the transaction that made it.
+	MadeIn(ctx context.Context, tx market.TxID, token market.Address) (supply uint64, known bool, err error)
 }
 
 var _ Node = (*solana.Source)(nil)
@@ -74,7 +76,23 @@ func (l *Looker) Look(ctx context.Context, known *check.Known) (r *trust.Report,
 	k.index = check.Indexed{
 		Known: known, Market: known.MainPool(func(p *market.Pool) bool { return p.Base == known.Token.Mint }), Now: known.Block.Time,
 	}
-	return k.report(), !k.failed, nil
+	k.first(ctx)
+	return k.report(), !k.failed && !k.firstFailed, nil
+}
+
+// first looks for the oldest supply that is known: that of an older token a fact tells, that of a launched one the transaction that made it.
+func (k *look) first(ctx context.Context) {
+	first, launch := k.known.First, k.known.Launch
+	switch {
+	case first != nil && first.HasSupply:
+		k.oldest, k.hasOldest = first.Supply, true
+		k.oldestFrom = k.index.Evidence(k.token().String(), "the oldest known supply is "+first.Supply.Dec())
+	case launch != nil && !launch.Tx.IsNone():
+		supply, known, err := k.l.node.MadeIn(ctx, launch.Tx, k.token())
+		k.firstFailed, k.hasOldest = err != nil, known && err == nil
+		k.oldest.SetUint64(supply)
+		k.oldestFrom = trust.Evidence{Kind: "log", Ref: launch.Tx.String(), Block: launch.Block, Detail: "it made a supply of " + k.oldest.Dec()}
+	}
 }
 
 // look is one check under way.
@@ -84,6 +102,10 @@ type look struct {
 	index  check.Indexed
 	told   solana.Token
 	failed bool // no node told anything
+	// oldest is the oldest supply that is known, if hasOldest; firstFailed says that no node told it.
+	oldest                 market.Amount
+	oldestFrom             trust.Evidence
+	hasOldest, firstFailed bool
 }
 
 // checks are how each rule's check is made, and where its figure is from.
@@ -263,15 +285,14 @@ func (k *look) mutable(rule trust.Rule) trust.Check {
 
 // supplyChange holds the supply against the oldest one that is known. Less is no harm.
 func (k *look) supplyChange(rule trust.Rule) trust.Check {
-	first := k.known.First
 	switch {
-	case first == nil || !first.HasSupply || first.Supply.IsZero():
-		return rule.Unknown(trust.NotIndexed)
-	case k.failed:
+	case k.failed || k.firstFailed:
 		return rule.Unknown(trust.CallFailed)
+	case !k.hasOldest || k.oldest.IsZero():
+		return rule.Unknown(trust.NotIndexed)
 	}
-	c := rule.Measure(math.Round((float64(k.told.Supply)/first.Supply.Float64()-1)*1e6) / 1e4)
-	return with(c, k.index.Evidence(k.token().String(), "the oldest known supply is "+first.Supply.Dec()), k.account(k.token(), "its supply is %d", k.told.Supply))
+	c := rule.Measure(math.Round((float64(k.told.Supply)/k.oldest.Float64()-1)*1e6) / 1e4)
+	return with(c, k.oldestFrom, k.account(k.token(), "its supply is %d", k.told.Supply))
 }
 
 // lpBurned passes on a curve. Whose the shares of a pool are isn't looked at.

@@ -18,6 +18,13 @@ import (
 type told struct {
 	token solana.Token
 	err   error
+	// made is what the launch's transaction made; 0 isn't told.
+	made    uint64
+	madeErr error
+}
+
+func (n told) MadeIn(context.Context, market.TxID, market.Address) (supply uint64, known bool, err error) {
+	return n.made, n.made > 0, n.madeErr
 }
 
 func (n told) Token(context.Context, market.Address, market.Address) (solana.Token, error) {
@@ -169,5 +176,34 @@ func TestAfterTheCurve(t *testing.T) {
 	k.Pools = nil
 	if r, _ = reportOf(t, told{token: clean()}, k); r.Find(trust.LPBurnedLocked).UnknownReason != trust.NoPool || r.Find(trust.LiquidityDepth).UnknownReason != trust.NoPool {
 		t.Errorf("without a pool: %+v", r)
+	}
+}
+
+// TestSupplySinceTheLaunch: of a launched token the transaction that made it tells the oldest supply.
+func TestSupplySinceTheLaunch(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		node  told
+		want  trust.Result
+		value any
+		why   string
+		whole bool
+	}{
+		"as much":      {told{token: clean(), made: 1000}, trust.Pass, 0.0, "", true},
+		"less":         {told{token: clean(), made: 2000}, trust.Pass, -50.0, "", true},
+		"twice":        {told{token: clean(), made: 500}, trust.Fail, 100.0, "", true},
+		"not told":     {told{token: clean()}, trust.Unknown, nil, trust.NotIndexed, true},
+		"not answered": {told{token: clean(), madeErr: errors.New("no answer")}, trust.Unknown, nil, trust.CallFailed, false},
+	} {
+		k := known()
+		k.First, k.Launch.Tx = nil, market.SolanaTx([64]byte{7})
+		r, whole := reportOf(t, c.node, k)
+		got := r.Find(trust.SupplyChange)
+		if got.Result != c.want || got.Value != c.value || got.UnknownReason != c.why || whole != c.whole {
+			t.Errorf("%s: whole %t, %+v", name, whole, got)
+		}
+		if c.want != trust.Unknown && (got.Evidence[0].Kind != "log" || got.Evidence[0].Ref != k.Launch.Tx.String() || got.Evidence[0].Block != 4) {
+			t.Errorf("%s: the evidence is %+v", name, got.Evidence)
+		}
 	}
 }
