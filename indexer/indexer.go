@@ -99,6 +99,7 @@ type Indexer struct {
 	// running says that the database has the chain as running, as far as this session knows.
 	running bool
 	outage  outage
+	missing missingRange
 	// near says that this session has been near the head.
 	near bool
 	// settled is set once this run is at the head, or has a reason not to be.
@@ -414,12 +415,14 @@ func (ix *Indexer) index(ctx context.Context) error {
 		heads = ix.nodes.Heads(ctx)
 	}
 	ix.running, ix.near, ix.outage = false, false, outage{}
+	ix.noneMissing()
 	for {
 		ix.pulse.beat()
 		caughtUp, err := ix.turn(ctx)
 		switch {
 		case err == nil:
-			ix.answered()
+			ix.outage = outage{}
+			ix.noneMissing()
 		case ctx.Err() != nil, !errors.Is(err, rpc.ErrUnanswered), errors.Is(err, rpc.ErrWrongChain):
 			return err
 		default:

@@ -161,7 +161,7 @@ func (m *Metrics) forget(chain string) {
 	for _, v := range []interface {
 		DeletePartialMatch(labels prometheus.Labels) int
 	}{
-		m.heads, m.blocks, m.times, m.trades, m.reorgs, m.reorgDepth, m.commits, m.asides, m.waiting, m.dropped, m.watched, m.entries, m.fees,
+		m.heads, m.blocks, m.times, m.trades, m.reorgs, m.reorgDepth, m.commits, m.asides, m.waiting, m.dropped, m.watched, m.entries, m.fees, m.lacking,
 	} {
 		v.DeletePartialMatch(of)
 	}

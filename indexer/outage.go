@@ -49,20 +49,35 @@ const missingAfter = 10 * time.Minute
 // tellMissing tells which blocks no endpoint has, once the index has waited for them for long.
 func (ix *Indexer) tellMissing(why error) {
 	missing, ok := errors.AsType[*chain.RangeMissingError](why)
-	if !ok || ix.o.Now().Sub(ix.outage.since) < missingAfter {
+	if !ok {
+		ix.noneMissing()
 		return
 	}
-	ix.account.missing(&chainconfig.MissingRange{First: missing.First, Last: missing.Last, Since: ix.outage.since})
-	ix.o.Metrics.missing(ix.cfg.ID, missing.Last-missing.First+1)
+	now := ix.o.Now()
+	if m := &ix.missing; m.since.IsZero() || m.first != missing.First || m.last != missing.Last {
+		ix.noneMissing()
+		*m = missingRange{missing.First, missing.Last, now}
+	}
+	if now.Sub(ix.missing.since) >= missingAfter {
+		ix.account.phase(chainconfig.PhaseFailing, why.Error())
+		ix.account.missing(&chainconfig.MissingRange{First: missing.First, Last: missing.Last, Since: ix.missing.since})
+		ix.o.Metrics.missing(ix.cfg.ID, missing.Last-missing.First+1)
+	}
 }
 
-// answered ends an outage.
-func (ix *Indexer) answered() {
-	if !ix.outage.since.IsZero() {
+// missingRange are blocks that the index has waited for since a time.
+type missingRange struct {
+	first, last uint64
+	since       time.Time // zero for none
+}
+
+// noneMissing says that the index waits for no missing blocks, or for others.
+func (ix *Indexer) noneMissing() {
+	if !ix.missing.since.IsZero() {
+		ix.missing = missingRange{}
 		ix.account.missing(nil)
 		ix.o.Metrics.missing(ix.cfg.ID, 0)
 	}
-	ix.outage = outage{}
 }
 
 // degraded records that the chain's nodes fail, if the database can be told.

@@ -107,6 +107,11 @@ func TestSolanaRangeMissing(t *testing.T) {
 	until("blocks are missing", func(s chainconfig.State) bool {
 		return s.Missing != nil && s.Missing.First <= w.Blocks[at-1].Number && s.Missing.First > w.Blocks[at-2].Number && s.Missing.Last == w.Blocks[at].Number
 	})
+	end() // a run that ends takes it along
+	end = running(t, ix)
+	until("it waits again", func(s chainconfig.State) bool {
+		return s.Missing == nil && s.Phase == chainconfig.PhaseFailing || s.Missing != nil
+	})
 	n.Lie(nil)
 	awaitSolana(t, st, w)
 	until("none is missing any more", func(s chainconfig.State) bool { return s.Missing == nil })

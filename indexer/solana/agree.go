@@ -146,7 +146,7 @@ func (s *Source) decided(votes []vote, v *vote) bool {
 		case votes[i].Hash == v.Hash:
 			s.outvoted(votes[i].by)
 		case votes[i].streamed:
-			s.leave(votes[i].by)
+			s.setAside(votes[i].by)
 		default:
 			votes[i].by.Failed(s.pool.Now())
 		}

@@ -145,7 +145,7 @@ type kept struct {
 	list []read // the oldest first
 }
 
-// add keeps a block in the place of the same one, but for a streamed one of the same one that was asked for.
+// add keeps a block. Of one block one copy is kept: one that was asked for rather than one that was streamed, else the later one.
 func (k *kept) add(r read) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -162,11 +162,11 @@ func (k *kept) add(r read) {
 	k.list = slices.Delete(k.list, 0, min(from, len(k.list)-1))
 }
 
-// drop forgets the blocks that an endpoint streamed.
-func (k *kept) drop(e *endpoint) {
+// dropFrom forgets the blocks that an endpoint streamed of a slot and those above it.
+func (k *kept) dropFrom(e *endpoint, slot uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.list = slices.DeleteFunc(k.list, func(r read) bool { return r.streamed && r.by == e })
+	k.list = slices.DeleteFunc(k.list, func(r read) bool { return r.streamed && r.by == e && r.Number >= slot })
 }
 
 // streamedBy is the newest block up to a slot that an endpoint streamed.

@@ -78,7 +78,7 @@ const headersAtOnce = 8
 
 // Headers are those of the next blocks from one number to another, linked to each other, or of the next one after where those have none.
 func (s *Source) Headers(ctx context.Context, parent market.Header, first, last uint64) (out []chain.Header, err error) {
-	for _, r := range s.kept.follows(parent, last) {
+	for _, r := range s.streamedAfter(parent, last) {
 		out = append(out, chain.Header{Header: r.Header})
 	}
 	if len(out) > 0 {
@@ -139,7 +139,7 @@ const mostBetween = 64
 func (s *Source) between(ctx context.Context, below market.Header, b *read) (out []read, err error) {
 	for next := b; !below.Hash.IsZero() && next.ParentSlot > below.Number; next = &out[len(out)-1] {
 		if len(out) == mostBetween {
-			return nil, missing(below.Number+1, next.ParentSlot, fmt.Errorf("%w: more than %d below block %d", errNamed, mostBetween, b.Number))
+			return nil, fmt.Errorf("%w: an endpoint left out more than %d blocks below block %d", rpc.ErrUnanswered, mostBetween, b.Number)
 		}
 		r, err := s.fetch(ctx, next.ParentSlot, s.blockOn)
 		switch {

@@ -50,9 +50,10 @@ type endpoint struct {
 	// told is the newest slot that it told, at toldAt; at risenAt that was a higher one than before.
 	told            uint64
 	toldAt, risenAt time.Time
-	// newest is the block that it sent last. What a stream sends doesn't count until leftUntil, when it was found to be of another chain or fork.
-	newest    market.Header
-	leftUntil time.Time
+	// newest is the block that a stream sent last, used the last one that the index was given. What it sends doesn't count until asideUntil, where it was found to
+	// be of another chain or fork.
+	newest, used market.Header
+	asideUntil   time.Time
 }
 
 // Options are a source's surroundings.

@@ -20,7 +20,6 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -222,7 +221,7 @@ func (s *Source) update(e *endpoint, message []byte) (isBlock, isPing bool, err 
 	if !ok {
 		return false, false, fmt.Errorf("%w: no message of geyser.proto", rpc.ErrGarbage)
 	}
-	if body == nil || s.isLeft(e) {
+	if body == nil || s.isAside(e) {
 		return false, isPing, nil
 	}
 	b, err := s.decoder.ParseWireBlock(body)
@@ -236,6 +235,7 @@ func (s *Source) update(e *endpoint, message []byte) (isBlock, isPing bool, err 
 	if err := r.plausible(s.pool.Now()); err != nil {
 		return false, isPing, err
 	}
+	s.kept.dropFrom(e, b.Number) // of a slot it has one block, the one that it sent last
 	s.kept.add(r)
 	s.noteSlot(e, b.Number)
 	e.mu.Lock()
@@ -244,50 +244,78 @@ func (s *Source) update(e *endpoint, message []byte) (isBlock, isPing bool, err 
 	return true, isPing, nil
 }
 
-// leftFor is for how long a stream doesn't count that sent a block which isn't the chain's.
-const leftFor = 5 * time.Minute
+// asideFor is for how long a stream doesn't count that sent a block which isn't the chain's.
+const asideFor = 5 * time.Minute
 
-// leave leaves a stream aside, and forgets what it sent: its blocks are of another chain or fork.
-func (s *Source) leave(e *endpoint) {
+// setAside has a stream not count for a while, and forgets what it sent: its blocks are of another chain or fork.
+func (s *Source) setAside(e *endpoint) {
 	e.mu.Lock()
-	e.leftUntil = s.pool.Now().Add(leftFor)
+	e.asideUntil, e.used = s.pool.Now().Add(asideFor), market.Header{}
 	e.mu.Unlock()
-	s.kept.drop(e)
-	s.pool.Log.Warn("a stream sends other blocks than the chain has; they are asked for over JSON-RPC", "endpoint", e.Name, "for_s", leftFor.Seconds())
+	s.kept.dropFrom(e, 0)
+	s.pool.Log.Warn("a stream sends other blocks than the chain has; they are asked for over JSON-RPC", "endpoint", e.Name, "for_s", asideFor.Seconds())
 }
 
-// isLeft reports whether what a stream sends doesn't count now.
-func (s *Source) isLeft(e *endpoint) bool {
+// isAside reports whether what a stream sends doesn't count now.
+func (s *Source) isAside(e *endpoint) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.IsDistrusted() || s.pool.Now().Before(e.leftUntil)
+	return e.IsDistrusted() || s.pool.Now().Before(e.asideUntil)
 }
 
-// compareStreams holds a block of each stream against the one that an endpoint has in its slot which is asked: nothing else ties a stream to the chain.
+// compareStreams holds a block of each stream against those that endpoints have in its slot which are asked: nothing else says that a stream is of the chain. It is
+// the last block that the index was given, where others have reached that, since a stream may send more than one for a slot.
 func (s *Source) compareStreams(ctx context.Context) {
 	for _, e := range s.streams {
-		sent, ok := s.kept.streamedBy(e, s.highest())
-		if !ok {
-			continue
+		e.mu.Lock()
+		sent := e.used
+		e.mu.Unlock()
+		if sent.Number == 0 || sent.Number > s.highest() {
+			r, ok := s.kept.streamedBy(e, s.highest())
+			if !ok {
+				continue
+			}
+			sent = r.Header
 		}
-		told, err := s.fetch(ctx, sent.Number, s.headerOn)
-		if err == nil && told.Hash != sent.Hash || errors.Is(err, chain.ErrNoBlock) && sent.Number+ahead < s.highest() {
-			s.leave(e)
+		if s.isDenied(ctx, sent) {
+			s.setAside(e)
 		}
 	}
 }
 
-// streamedHead is the newest block that a node has sent whose stream goes on. ok is false where there is none, and where others are well ahead of it, or far behind.
+// isDenied reports whether endpoints that are asked have another block in a slot, or none although they are well above it, and none has this one.
+func (s *Source) isDenied(ctx context.Context, block market.Header) (denied bool) {
+	for _, e := range s.pool.List {
+		var told read
+		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
+			told, err = s.headerOn(ctx, e, block.Number)
+			return err
+		})
+		e.mu.Lock()
+		isAbove := e.told > block.Number+ahead
+		e.mu.Unlock()
+		switch {
+		case err == nil && told.Hash == block.Hash:
+			return false
+		case err == nil, lacks(err) && isAbove:
+			denied = true
+		}
+	}
+	return denied
+}
+
+// streamedHead is the newest block that a node has sent whose stream goes on. ok is false where there is none, where others are well ahead of it or far behind, and
+// where none that is asked has told its slot lately.
 func (s *Source) streamedHead() (head read, ok bool) {
 	now := s.pool.Now()
 	for _, e := range s.streams {
 		e.mu.Lock()
 		newest, rises := e.newest, e.rises(now)
 		e.mu.Unlock()
-		if !rises || newest.Number <= head.Number || s.isLeft(e) || newest.Number+longestLag < s.highest() {
+		if !rises || newest.Number <= head.Number || s.isAside(e) || newest.Number+longestLag < s.highest() {
 			continue
 		}
-		if reached, alone := s.reached(e, newest.Number); !alone && newest.Number > reached+ahead {
+		if reached, alone := s.reached(e, newest.Number); alone || newest.Number > reached+ahead {
 			continue
 		}
 		if r, has := s.kept.of(newest.Number, newest.Hash); has {
@@ -297,21 +325,29 @@ func (s *Source) streamedHead() (head read, ok bool) {
 	return head, ok
 }
 
-// follows are the blocks up to a slot that nodes have sent, and that follow one without a gap.
-func (k *kept) follows(parent market.Header, last uint64) (out []read) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+// streamedAfter are the blocks up to a slot that nodes have sent, and that follow one without a gap.
+func (s *Source) streamedAfter(parent market.Header, last uint64) (out []read) {
 	for below := parent; ; {
-		found := false
-		for i := len(k.list) - 1; i >= 0 && !found; i-- {
-			r := k.list[i]
-			if found = r.streamed && r.Parent == below.Hash && r.ParentSlot == below.Number && r.Number <= last && !r.by.IsDistrusted(); found {
-				r.after(below)
-				out, below = append(out, r), r.Header
-			}
-		}
-		if !found {
+		r, ok := s.kept.streamedChild(below, last)
+		if !ok || s.isAside(r.by) {
 			return out
 		}
+		r.after(below)
+		r.by.mu.Lock()
+		r.by.used = r.Header
+		r.by.mu.Unlock()
+		out, below = append(out, r), r.Header
 	}
+}
+
+// streamedChild is the block up to a slot that a node has sent, and whose parent another one is.
+func (k *kept) streamedChild(parent market.Header, last uint64) (out read, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i := len(k.list) - 1; i >= 0; i-- {
+		if r := &k.list[i]; r.streamed && r.Parent == parent.Hash && r.ParentSlot == parent.Number && r.Number <= last {
+			return *r, true
+		}
+	}
+	return out, false
 }

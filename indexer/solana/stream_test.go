@@ -222,11 +222,18 @@ func TestStreamOfAnotherFork(t *testing.T) {
 	blocks := emptyBlocks(10)
 	asked.Serve(blocks[:5])
 	wantHead(t, s, blocks[4].Header)
+	node.send <- sent(blocks[5])
+	<-heads
 	fake := blocks[5]
 	fake.Hash[0] = 9
-	node.send <- sent(fake)
+	node.send <- sent(fake) // the last one that it sent of a slot counts
 	<-heads
 	wantHead(t, s, fake.Header)
+	if headers, err := s.Headers(t.Context(), blocks[4].Header, blocks[4].Number+1, blocks[5].Number); err != nil || len(headers) != 1 || headers[0].Hash != fake.Hash {
+		t.Errorf("%+v, error %v", headers, err)
+	}
+	node.send <- sent(blocks[5]) // what the index was given is compared all the same
+	<-heads
 	asked.Serve(blocks[:7])
 	clock.Add(int64(comparedEvery / time.Second))
 	wantHead(t, s, blocks[6].Header)
@@ -236,7 +243,7 @@ func TestStreamOfAnotherFork(t *testing.T) {
 	node.send <- sent(blocks[7])
 	node.awaitPong()
 	wantHead(t, s, blocks[6].Header) // it doesn't count for a while
-	clock.Add(int64(leftFor / time.Second))
+	clock.Add(int64(asideFor / time.Second))
 	node.send <- sent(blocks[8])
 	<-heads
 	asked.Serve(blocks[:8])

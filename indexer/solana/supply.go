@@ -15,7 +15,7 @@ func (s *Source) NewestSupplies(ctx context.Context, noEarlier uint64, tokens []
 		return nil, nil // no endpoint has come so far: they are asked for again later
 	}
 	if err != nil || len(s.pool.List) == 1 {
-		return told(first), err
+		return present(first), err
 	}
 	second, _, err := s.suppliesBut(ctx, by, noEarlier, tokens)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Source) NewestSupplies(ctx context.Context, noEarlier uint64, tokens []
 			first[i] = nil
 		}
 	}
-	return told(first), nil
+	return present(first), nil
 }
 
 // suppliesBut asks one endpoint, but not a given one. What is no token has none.
@@ -60,7 +60,7 @@ func (s *Source) suppliesBut(ctx context.Context, but *endpoint, noEarlier uint6
 	return out, by, nil
 }
 
-func told(list []*chain.SupplyAfter) (out []chain.SupplyAfter) {
+func present(list []*chain.SupplyAfter) (out []chain.SupplyAfter) {
 	for _, s := range list {
 		if s != nil {
 			out = append(out, *s)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -77,18 +78,28 @@ func (s *Source) MadeIn(ctx context.Context, tx market.TxID, token market.Addres
 		Mint   string
 		Amount struct{ Amount string } `json:"uiTokenAmount"`
 	}
-	var told struct {
+	type answer struct {
 		Meta *struct {
 			Err  json.RawMessage
 			Pre  []balance `json:"preTokenBalances"`
 			Post []balance `json:"postTokenBalances"`
 		}
 	}
+	var told answer
 	params := []any{tx.String(), map[string]any{"encoding": "json", "commitment": commitment, "maxSupportedTransactionVersion": newestVersion}}
+	missing := false
 	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
-		return e.Do(ctx, &rpc.Request{Method: "getTransaction", Params: params, Take: take(&told), Optional: true})
+		told = answer{}
+		err := e.Do(ctx, &rpc.Request{Method: "getTransaction", Params: params, Take: take(&told)})
+		if err == nil && told.Meta == nil {
+			missing, err = true, chain.ErrNoBlock
+		}
+		return err
 	})
-	if err != nil || told.Meta == nil || string(told.Meta.Err) != "null" {
+	switch {
+	case err != nil && missing && ctx.Err() == nil:
+		return 0, false, nil
+	case err != nil || string(told.Meta.Err) != "null":
 		return 0, false, err
 	}
 	of := func(b balance) bool { return b.Mint == token.String() }

@@ -213,7 +213,7 @@ func syncedBy(c *venue.Chain, silence string) condition {
 	case c.State.Missing != nil:
 		m := c.State.Missing
 		return with(metav1.ConditionFalse, v1alpha1.ReasonRangeMissing, fmt.Sprintf("no endpoint has the blocks %d to %d, although later ones follow: add one that has them. "+
-			"To leave them behind, write spec.start.now and raise spec.indexer.generation", m.First, m.Last))
+			"To leave them behind, write spec.start.block: %d and raise spec.indexer.generation", m.First, m.Last, m.Last+1))
 	case !c.Behind():
 		return with(metav1.ConditionTrue, v1alpha1.ReasonAtHead, c.State.Plan.Behind)
 	case c.Unread():

@@ -3,6 +3,7 @@ package decode
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
@@ -25,6 +26,9 @@ func TestAnswers(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"result":null}`:                                     ToldNull,
 		`{"jsonrpc":"2.0","error":{"code":-32004,"message":"not available"},"id":1}`: ToldRefusal,
 		`{"error":{"code":-32004,"message":"no"},"result":` + block + `}`:            ToldRefusal,
+		`{"result":null,"error":{"code":429,"message":"too many"}}`:                  ToldRefusal,
+		`{"result":` + block + `,"error":{"code":-32603,"message":"failed"}}`:        ToldRefusal,
+		`{"result":null,"result":` + block + `}`:                                     ToldNull,
 		`{"jsonrpc":"2.0","id":1}`:                                                   ToldNothing,
 		`{"jsonrpc":"2.0","error":null,"id":1}`:                                      ToldNothing,
 	} {
@@ -33,7 +37,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%.80s: %d, want %d; error %v", text, as, told, err)
 		}
 	}
-	for _, text := range []string{"", "null", "[]", "{", `{"result":`, `{"result":` + block, `{"result":{}}`, `{"result":[]}`, `{"result":1}`, fmt.Sprintf(`{"result":%s}{}`, block)} {
+	for _, text := range []string{"", "null", "[]", "{", `{"result":`, `{"result":` + block, `{"result":{}}`, `{"result":[]}`, `{"result":1}`, `{"result":` + strings.Replace(block, `"transactions":`, `"transactions":[],"transactions":`, 1) + `}`, fmt.Sprintf(`{"result":%s}{}`, block)} {
 		if got, as, err := d.ParseAnswer(2, []byte(text)); err == nil {
 			t.Errorf("%.80s: %d, %d transactions", text, as, got.Transactions)
 		}

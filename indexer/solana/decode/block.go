@@ -37,18 +37,19 @@ const (
 
 // ParseAnswer reads a node's whole answer to getBlock, in one pass: it has many megabytes.
 func (d *Decoder) ParseAnswer(slot uint64, raw []byte) (b Block, told Told, err error) {
+	refused := false
 	b, err = d.parse(slot, raw, func(p *rpc.Scanner, field func(key []byte)) (isBlock bool) {
 		p.Object(func(key []byte) {
 			switch name := string(key); {
-			case name != "error" && name != "result" || told != ToldNothing:
+			case name == "error":
+				if !p.IsNull() {
+					refused = true
+					p.Leap()
+				}
+			case name != "result" || told != ToldNothing:
 				p.Leap()
 			case p.IsNull():
-				if name == "result" {
-					told = ToldNull
-				}
-			case name == "error":
-				told = ToldRefusal
-				p.Leap()
+				told = ToldNull
 			default:
 				told = ToldBlock
 				p.Object(field)
@@ -56,6 +57,9 @@ func (d *Decoder) ParseAnswer(slot uint64, raw []byte) (b Block, told Told, err 
 		})
 		return told == ToldBlock
 	})
+	if refused { // whatever stands beside it
+		return Block{}, ToldRefusal, nil
+	}
 	return b, told, err
 }
 
@@ -97,6 +101,10 @@ func (d *Decoder) parse(slot uint64, raw []byte, read func(p *rpc.Scanner, field
 				b.Time, b.HasTime = int64(p.Uint()), true
 			}
 		case "transactions":
+			if b.HasTransactions {
+				p.Fail() // they are told twice
+				return
+			}
 			switch b.HasTransactions = !p.IsNull(); {
 			case !b.HasTransactions:
 			case timed:
