@@ -168,7 +168,7 @@ func (l *localSolana) wantEntries(t *testing.T, st *store.Store) {
 			t.Errorf("nobody knows what %+v cost", e)
 		}
 	}
-	// Of wallets that joined late entries come to what they have from where that was found on.
+	// A wallet that joined late has entries of all that it has only in tokens of which the index has found what the wallet held before.
 	unknown := func(k market.PositionKey, _ int64) bool { return late[k.Wallet] && !found[k] }
 	maps.DeleteFunc(sums, func(k market.PositionKey, n int64) bool { return n == 0 || unknown(k, n) })
 	held := map[market.PositionKey]int64{}

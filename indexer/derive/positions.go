@@ -164,7 +164,7 @@ func (ps *positions) moved(tx *market.Tx, from int) []move {
 		}
 	}
 	if m.ofBalances {
-		m.pair()
+		m.pairWallets()
 	}
 	return m.all()
 }
@@ -227,9 +227,9 @@ func (m *movements) between(gone, come hands, amount *market.Amount) {
 	m.left[come] = m.left[come].Add(market.SignedAmount{Abs: *amount, Neg: true})
 }
 
-// pair finds what went between two wallets of a member where balances alone are told: what one of them has less for no trade, and another one more. Wallets are
+// pairWallets finds what went between two wallets of a member where balances alone are told: what one of them has less for no trade, and another one more. Wallets are
 // taken in the order in which they came up.
-func (m *movements) pair() {
+func (m *movements) pairWallets() {
 	for _, gone := range m.order {
 		for _, come := range m.order {
 			less, more := m.left[gone], m.left[come]

@@ -100,8 +100,8 @@ func checkStreams(ctx context.Context, source *solana.Source, find func(s Severi
 	return stream
 }
 
-// What a day takes where blocks are asked for, in requests a block, and where they are streamed, in requests a second besides the blocks that two endpoints have to
-// have alike: each two seconds the newest slot and a header, and each six the final slot with its block.
+// requestsPerBlock are the requests for a block that is asked for. Where blocks are streamed requestsPerSecond are left: each two seconds the newest slot and a block's
+// header, and each six the final slot and its header. The blocks that two endpoints must have alike come on top.
 const requestsPerBlock, requestsPerSecond = 3, 2.0/2 + 2.0/6
 
 // solanaMeaning is the third line.

@@ -170,7 +170,7 @@ func (s *Source) isBehind(e *endpoint, slot uint64) bool {
 }
 
 // reached is the highest slot that two endpoints have told, or could have, one of which has just told its own. Alone says that no other one has told any lately.
-// What a stream told counts for itself alone: it may end, or be slow, and must not hold up those that are asked.
+// The slots of streams are left out, except that of a stream which is itself judged: a stream that has ended, or is slow, must not make others look too far ahead.
 func (s *Source) reached(by *endpoint, slot uint64) (reached uint64, alone bool) {
 	now, others := s.pool.Now(), []uint64{}
 	for _, e := range s.pool.List {

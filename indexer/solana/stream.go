@@ -340,7 +340,7 @@ func (s *Source) streamedAfter(parent market.Header, last uint64) (out []read) {
 	}
 }
 
-// streamedChild is the block up to a slot that a node has sent, and whose parent another one is.
+// streamedChild is a block that a node has sent and that follows the given one, if its slot is at most last.
 func (k *kept) streamedChild(parent market.Header, last uint64) (out read, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -22,7 +22,7 @@ var base58Values = func() (v [256]int8) {
 	return v
 }()
 
-// digitsAtOnce is how many digits of base58 are written at once: as many as fit into 32 bits. digitsBase is the base of so many.
+// EncodeBase58 writes digitsAtOnce digits at a time, which fit into 32 bits: it divides by digitsBase, which is 58 to the power of digitsAtOnce.
 const (
 	digitsAtOnce = 5
 	digitsBase   = 58 * 58 * 58 * 58 * 58
@@ -70,7 +70,8 @@ func EncodeBase58(b []byte) string {
 	return string(out)
 }
 
-// base58Limbs is how many limbs are on the stack: enough for any key or signature, and for most events. digitsOfLimb is the most digits that fit into a limb.
+// AppendBase58 keeps a number as words of 64 bits (limbs). base58Limbs of them are on the stack: enough for keys, signatures and most events. digitsOfLimb is the most
+// digits that fit into one.
 const base58Limbs, digitsOfLimb = 40, 10
 
 // AppendBase58 appends the bytes that text is base58 of. ok is false where it is none. Its time grows with the square of the text's length, which whoever

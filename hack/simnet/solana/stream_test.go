@@ -3,7 +3,6 @@ package solana
 import (
 	"bytes"
 	"context"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,11 +21,7 @@ func TestAnotherStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packages, err := svm.Packages(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	script, err := filepath.Abs(filepath.Join("testdata", "stream.cjs"))
+	client, err := svm.Script(t.Context(), filepath.Join("testdata", "stream.cjs"), w.Chain.URL(), address, token)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,8 +44,6 @@ func TestAnotherStream(t *testing.T) {
 		}
 		ended <- nil
 	}()
-	client := exec.CommandContext(t.Context(), "node", script, w.Chain.URL(), address, token)
-	client.Env = append(client.Environ(), "NODE_PATH="+filepath.Join(packages, "node_modules"))
 	var out bytes.Buffer
 	client.Stdout, client.Stderr = &out, &out
 	if err := client.Run(); err != nil || !strings.Contains(out.String(), "agreed") {

@@ -10,8 +10,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// What of the chain's own coin reaches a recipient of the platform's fee, no token account shows: a node tells it by the lamports of all accounts before and after
-// a transaction. What reaches it of tokens is among the balances.
+// The platform's fee may be paid in SOL or in a token. Tokens that a recipient gets are among the token balances. SOL isn't: the node tells the lamports of all
+// accounts before and after a transaction, and the difference is what the recipient got.
 
 // recipient is an account that the platform's fee goes to, by both forms of its key.
 type recipient struct {

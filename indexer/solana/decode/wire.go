@@ -14,7 +14,7 @@ import (
 // Blocks as Yellowstone gRPC sends them: protocol buffers of its geyser.proto and solana-storage.proto, of which the fields are read that mean something here.
 // The numbers below are those of these files.
 
-// Fields walks over the fields of a message: v is a number's value, text what a field has that begins with its length. ok is false where it is no message.
+// Fields calls a function for each field of a message: v is the value of a number, text the bytes of a text or of a message within. ok is false where it is no message.
 func Fields(message []byte, field func(number int, v uint64, text []byte)) (ok bool) {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
@@ -153,11 +153,12 @@ func (t *transaction) parseWire(message []byte) (ok bool) {
 			return
 		}
 		t.message = text
-		read = read && Fields(text, func(number int, _ uint64, key []byte) {
+		walked := Fields(text, func(number int, _ uint64, key []byte) {
 			if number == 2 {
 				read = read && addKey(&t.static, key)
 			}
 		})
+		read = read && walked
 	})
 	t.keys = append(append(append(t.keys, t.static...), t.writable...), t.readonly...)
 	return ok && read && t.isWhole()
@@ -210,7 +211,7 @@ func wireBalance(message []byte, out *[]tokenBalance) (ok bool) {
 		case 2:
 			b.mint = text
 		case 3:
-			read = read && Fields(text, func(number int, v uint64, text []byte) {
+			walked := Fields(text, func(number int, v uint64, text []byte) {
 				switch number {
 				case 2:
 					b.decimals, read = uint8(v), read && v <= 255
@@ -221,6 +222,7 @@ func wireBalance(message []byte, out *[]tokenBalance) (ok bool) {
 					read = read && end
 				}
 			})
+			read = read && walked
 		case 4:
 			b.owner = text
 		}

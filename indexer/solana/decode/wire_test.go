@@ -3,7 +3,6 @@ package decode
 import (
 	"bytes"
 	"encoding/json"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -19,17 +18,12 @@ import (
 // onTheWire are blocks that a node tells in JSON as Yellowstone gRPC sends them: the plugin's makers' own code encodes them.
 func onTheWire(tb testing.TB, slot uint64, blocks ...json.RawMessage) (out [][]byte) {
 	tb.Helper()
-	packages, err := svm.Packages(tb.Context())
+	node, err := svm.Script(tb.Context(), filepath.Join("testdata", "wire.cjs"))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	script, err := filepath.Abs(filepath.Join("testdata", "wire.cjs"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	node := exec.CommandContext(tb.Context(), "node", script)
 	var failed bytes.Buffer
-	node.Env, node.Stderr = append(node.Environ(), "NODE_PATH="+filepath.Join(packages, "node_modules")), &failed
+	node.Stderr = &failed
 	if node.Stdin, err = encoded(map[string]any{"slot": slot, "blocks": blocks}); err != nil {
 		tb.Fatal(err)
 	}
@@ -123,6 +117,44 @@ func TestWireShuffled(t *testing.T) {
 	for name, list := range map[string][][]byte{"one is missing": txs[1:], "one is there twice": append(slices.Clone(txs[1:]), txs[1]), "one too many": append(slices.Clone(txs), txs[0])} {
 		if got, err := d.ParseWireBlock(slices.Concat(head, slices.Concat(list...))); err == nil {
 			t.Errorf("%s: %d transactions", name, got.Transactions)
+		}
+	}
+}
+
+// TestWireBadFields: what no account's key and no amount is makes the whole block bad. Nothing is left out of it, which would shift the accounts after it.
+func TestWireBadFields(t *testing.T) {
+	t.Parallel()
+	field := func(number protowire.Number, contents ...[]byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), slices.Concat(contents...))
+	}
+	number := func(number protowire.Number, v uint64) []byte {
+		return protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.VarintType), v)
+	}
+	hash, key := []byte(market.EncodeBase58(make([]byte, 32))), bytes.Repeat([]byte{7}, 32)
+	block := func(accounts [][]byte, amount string, decimals uint64, loaded []byte) []byte {
+		var message []byte
+		for _, a := range accounts {
+			message = append(message, field(2, a)...)
+		}
+		balance := field(8, number(1, 1), field(2, []byte(market.EncodeBase58(key))), field(3, number(2, decimals), field(3, []byte(amount))), field(4, []byte(market.EncodeBase58(key))))
+		transaction := field(6, field(1, make([]byte, 64)), field(3, field(2, message)), field(4, balance, field(12, loaded)))
+		return slices.Concat(number(1, 9), field(2, hash), field(8, hash), number(7, 8), number(9, 1), transaction)
+	}
+	d := newDecoder(t, declared())
+	if b, err := d.ParseWireBlock(block([][]byte{key, key}, "5", 6, key)); err != nil || len(b.Txs) != 1 {
+		t.Fatalf("%+v, error %v", b, err)
+	}
+	for name, raw := range map[string][]byte{
+		"a short key":        block([][]byte{key[:31], key, key}, "5", 6, key),
+		"an empty key":       block([][]byte{nil, key, key}, "5", 6, key),
+		"too many keys":      block(slices.Repeat([][]byte{key}, mostKeys+1), "5", 6, key),
+		"a short loaded key": block([][]byte{key, key}, "5", 6, key[:31]),
+		"no amount":          block([][]byte{key, key}, "five", 6, key),
+		"a negative amount":  block([][]byte{key, key}, "-5", 6, key),
+		"300 decimals":       block([][]byte{key, key}, "5", 300, key),
+	} {
+		if b, err := d.ParseWireBlock(raw); err == nil {
+			t.Errorf("%s: %+v", name, b)
 		}
 	}
 }

@@ -35,6 +35,17 @@ func Packages(ctx context.Context) (string, error) {
 	return npmcache.Install(ctx, "solana", files)
 }
 
+// Script is a command that runs a script of Node.js, which finds Packages.
+func Script(ctx context.Context, path string, args ...string) (*exec.Cmd, error) {
+	packages, err := Packages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, "node", append([]string{path}, args...)...)
+	cmd.Env = append(cmd.Environ(), "NODE_PATH="+filepath.Join(packages, "node_modules"))
+	return cmd, nil
+}
+
 // Options say how a chain begins. The zero value is one that begins now at slot 1, on a free port.
 type Options struct {
 	Port int

@@ -3,7 +3,6 @@ package svm_test
 import (
 	"bytes"
 	"context"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,11 +25,7 @@ func start(t *testing.T) *svm.Chain {
 func TestAnotherClient(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	packages, err := svm.Packages(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	script, err := filepath.Abs(filepath.Join("testdata", "client.cjs"))
+	client, err := svm.Script(t.Context(), filepath.Join("testdata", "client.cjs"), c.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +46,6 @@ func TestAnotherClient(t *testing.T) {
 			}
 		}
 	}()
-	client := exec.CommandContext(t.Context(), "node", script, c.URL())
-	client.Env = append(client.Environ(), "NODE_PATH="+filepath.Join(packages, "node_modules"))
 	var out bytes.Buffer
 	client.Stdout, client.Stderr = &out, &out
 	if err := client.Run(); err != nil || !strings.Contains(out.String(), "agreed") {
