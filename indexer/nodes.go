@@ -10,6 +10,7 @@ type nodes interface {
 	chain.Agreement
 	chain.PastReader
 	chain.TransferReader
+	chain.HolderReader
 	chain.PastFinder
 	chain.FactSource
 	chain.SampleSource

@@ -294,6 +294,12 @@ func (g *gapped) RereadPast(context.Context, market.Header, *chain.Batch) error 
 
 var errNotOfGapped = errors.New("nothing asks this of the family")
 
+func (g *gapped) TellsHolders() bool { return false }
+
+func (g *gapped) HoldersOf(context.Context, market.Address, uint64, int64) iter.Seq2[chain.Holdings, error] {
+	return func(func(chain.Holdings, error) bool) {}
+}
+
 func (g *gapped) TransfersOf(context.Context, market.Address, uint64, uint64) ([]market.Block, uint64, error) {
 	return nil, 0, errNotOfGapped
 }

@@ -133,29 +133,38 @@ func (l *localSolana) held(t *testing.T, token svm.Key) map[market.Address]uint6
 func (l *localSolana) wantHeld(t *testing.T, st *store.Store) {
 	t.Helper()
 	for _, c := range l.Curves() {
-		mint, want := addressOfKey(c.Token), l.held(t, c.Token)
-		balances, err := st.Balances.All(t.Context(), "solana", mint)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := map[market.Address]uint64{}
-		for owner, b := range balances {
-			if n := b.Amount; !n.IsZero() {
-				got[owner] = n.Uint64()
-			}
-		}
-		if !maps.Equal(got, want) {
-			t.Errorf("slot %d: balances of %s are %v, and the chain's are %v", l.Slot(), c.Token, got, want)
-		}
-		supply := l.supply(t, c.Token)
-		tokens, err := st.Tokens.Now(t.Context(), []market.Address{mint})
-		if err != nil || len(tokens) != 1 {
-			t.Fatal(tokens, err)
-		}
-		if k := tokens[0]; k.Holders.Count != int64(len(want)) || k.Holders.Status != market.HoldersCurrent || k.Supply.Dec() != supply || k.Decimals != 6 {
-			t.Errorf("slot %d: %s has %+v holders and a supply of %s, want %d and %s", l.Slot(), c.Token, k.Holders, k.Supply.Dec(), len(want), supply)
+		k := l.wantHolders(t, st, c.Token)
+		if supply := l.supply(t, c.Token); k.Holders.Status != market.HoldersCurrent || k.Supply.Dec() != supply || k.Decimals != 6 {
+			t.Errorf("slot %d: %s has %+v holders and a supply of %s, want %s", l.Slot(), c.Token, k.Holders, k.Supply.Dec(), supply)
 		}
 	}
+}
+
+// wantHolders holds the balances and holders of a token against the chain's accounts.
+func (l *localSolana) wantHolders(t *testing.T, st *store.Store, token svm.Key) store.TokenNow {
+	t.Helper()
+	mint, want := addressOfKey(token), l.held(t, token)
+	balances, err := st.Balances.All(t.Context(), "solana", mint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[market.Address]uint64{}
+	for owner, b := range balances {
+		if n := b.Amount; !n.IsZero() {
+			got[owner] = n.Uint64()
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("slot %d: balances of %s are %v, and the chain's are %v", l.Slot(), token, got, want)
+	}
+	tokens, err := st.Tokens.Now(t.Context(), []market.Address{mint})
+	if err != nil || len(tokens) != 1 {
+		t.Fatal(tokens, err)
+	}
+	if tokens[0].Holders.Count != int64(len(want)) {
+		t.Errorf("slot %d: %s has %+v holders, want %d", l.Slot(), token, tokens[0].Holders, len(want))
+	}
+	return tokens[0]
 }
 
 // supply is what the chain says that there is of a token.

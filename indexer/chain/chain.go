@@ -178,3 +178,24 @@ type TransferReader interface {
 	TransfersOf(ctx context.Context, token market.Address, from, to uint64) ([]market.Block, uint64, error)
 	CreatedAt(ctx context.Context, contract market.Address, last uint64) (uint64, error)
 }
+
+// HolderReader tells who has a token, where nodes tell that and no past transfers.
+type HolderReader interface {
+	// TellsHolders reports whether they do: a TransferReader of theirs tells nothing then.
+	TellsHolders() bool
+	// HoldersOf asks one endpoint after the other who has a token, after a final block of its own that is no earlier than a given one. Most is the most accounts with
+	// a balance that are wanted.
+	HoldersOf(ctx context.Context, token market.Address, noEarlier uint64, most int64) iter.Seq2[Holdings, error]
+}
+
+// Holdings are what everybody has of a token after a block, as one endpoint tells it.
+type Holdings struct {
+	// Alone says that no other endpoint can be asked.
+	Alone bool
+	// Refused is why the endpoint doesn't tell; nil where it does. TooMany says that more accounts have the token than are wanted. Either comes alone.
+	Refused error
+	TooMany bool
+	After   uint64
+	// Amounts are those of accounts with a balance, in raw units.
+	Amounts map[market.Address]uint64
+}

@@ -336,6 +336,14 @@ func (e *endpoint) times(ctx context.Context, logs []decode.Log, latest int64) (
 	return out, nil
 }
 
+// TellsHolders reports that nodes tell transfers, and not who has a token.
+func (s *Source) TellsHolders() bool { return false }
+
+// HoldersOf tells nothing.
+func (s *Source) HoldersOf(context.Context, market.Address, uint64, int64) iter.Seq2[chain.Holdings, error] {
+	return func(func(chain.Holdings, error) bool) {}
+}
+
 var transferTopics = [][32]byte{decode.TopicTransfer, decode.TopicDeposit, decode.TopicWithdrawal}
 
 // TransfersOf reads one token's transfers (and, of the wrapped native coin, its deposits and withdrawals) in a range,

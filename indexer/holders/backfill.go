@@ -30,13 +30,14 @@ const (
 // Nodes are what a backfill needs of the nodes.
 type Nodes interface {
 	chain.TransferReader
+	chain.HolderReader
 	chain.SampleSource
 }
 
 // Backfill finds the balances that tokens had before the block since which they are followed. It runs in the
 // background of the loop. Most tokens that were launched since had none: then the queued transfers add up to the
-// whole supply, and nothing is read. For the others it reads the past transfers, up to the block before. Later
-// transfers wait in a queue, and the loop merges both (indexer/holdermerge.go).
+// whole supply, and nothing is read. For the others it reads the past transfers, up to the block before, or has nodes
+// tell the balances. Later transfers wait in a queue, and the loop merges both (indexer/holdermerge.go).
 type Backfill struct {
 	Options
 
@@ -51,6 +52,8 @@ type Backfill struct {
 	unproven int
 	// widths are how many blocks of tokens' pasts are asked for at once.
 	widths map[market.Address]*width
+	// rests are those of tokens of which nodes didn't tell who has them.
+	rests map[market.Address]rest
 }
 
 // Options are what a backfill works with.
@@ -71,6 +74,7 @@ type Options struct {
 func New(o Options) *Backfill {
 	return &Backfill{
 		Options: o, caps: o.Config.Tracking.Caps.WithDefaults(), ranges: mostRanges, wake: make(chan struct{}, 1), widths: map[market.Address]*width{},
+		rests: map[market.Address]rest{},
 	}
 }
 
@@ -142,6 +146,7 @@ func (h *Backfill) pass(ctx context.Context, l *store.Lease) (more bool, err err
 		j := &jobs[i]
 		if j.Broken || j.Step != market.MergeNone {
 			delete(h.widths, j.Token)
+			delete(h.rests, j.Token)
 			continue // the loop's
 		}
 		moreOfIt, e := h.advance(ctx, l, j)
@@ -163,7 +168,7 @@ func (h *Backfill) pass(ctx context.Context, l *store.Lease) (more bool, err err
 // indexes: the others' supplies are of use only with all that is queued.
 func (h *Backfill) begin(ctx context.Context, l *store.Lease) (began bool, err error) {
 	final, only, atHead := h.final.Load(), h.Machine.Majors(), h.atHead()
-	if final == 0 || !atHead && len(only) == 0 {
+	if final == 0 || !atHead && (len(only) == 0 || h.Nodes.TellsHolders()) {
 		return false, nil
 	}
 	if atHead {
@@ -174,7 +179,7 @@ func (h *Backfill) begin(ctx context.Context, l *store.Lease) (began bool, err e
 		return false, err
 	}
 	var whole map[market.Address]bool
-	if atHead {
+	if atHead && !h.Nodes.TellsHolders() {
 		if whole, err = h.whole(ctx, gaps); err != nil {
 			return false, err
 		}
@@ -212,7 +217,11 @@ func (h *Backfill) begin(ctx context.Context, l *store.Lease) (began bool, err e
 func (h *Backfill) beginReading(ctx context.Context, l *store.Lease, g store.HolderGap) error {
 	job := nothingBefore(g)
 	job.BegunAt = h.Now().Unix()
-	if g.Since > 0 {
+	switch {
+	case h.Nodes.TellsHolders():
+		job.Final = max(g.Since, 1) - 1
+		job.Next = job.Final
+	case g.Since > 0:
 		created, err := h.Nodes.CreatedAt(ctx, g.Token, g.Since-1)
 		if err != nil {
 			return err

@@ -71,6 +71,8 @@ func (h *Backfill) advance(ctx context.Context, l *store.Lease, j *market.Holder
 		return true, h.give(ctx, l, j, market.CapAge)
 	case j.Recount == market.RecountBegun:
 		return h.recount(ctx, l, j)
+	case !j.IsRead() && h.Nodes.TellsHolders():
+		return h.anchor(ctx, l, j)
 	case !j.IsRead():
 		return true, h.read(ctx, l, j)
 	}

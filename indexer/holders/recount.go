@@ -29,7 +29,10 @@ func (h *Backfill) recount(ctx context.Context, l *store.Lease, j *market.Holder
 		return false, nil // a reorg may still take the beginning back
 	}
 	after := *j
-	if after.Next == 0 {
+	switch {
+	case h.Nodes.TellsHolders():
+		after.Next = after.Final
+	case after.Next == 0:
 		if after.Next, err = h.Nodes.CreatedAt(ctx, j.Token, j.Final); err != nil {
 			return false, err
 		}

@@ -37,6 +37,11 @@ func (s Jobs) StagedFrom(ctx context.Context, chain string, token, from market.A
 	return s.stagedWhere(ctx, chain, token, "account >= ?", from, limit)
 }
 
+// StagedAfter is StagedFrom without the account itself.
+func (s Jobs) StagedAfter(ctx context.Context, chain string, token, after market.Address, limit int) ([]market.AccountBalance, error) {
+	return s.stagedWhere(ctx, chain, token, "account > ?", after, limit)
+}
+
 func (s Jobs) stagedWhere(ctx context.Context, chain string, token market.Address, where string, account market.Address, limit int,
 ) ([]market.AccountBalance, error) {
 	var rows []model.Staging

@@ -1,0 +1,177 @@
+package solana
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// The layout of a token account: SPL Token's, which Token-2022 begins with as well. Token-2022 says behind it what the account is.
+const (
+	tokenAccountLen     = 165
+	tokenAccountOwnerAt = 32
+	tokenAccountSumEnd  = 72 // the end of the amount, which stands behind the owner
+	multisigLen         = 355
+	accountTypeHolder   = 2
+)
+
+// TellsHolders reports that nodes tell who has a token, and not which transfers there were.
+func (s *Source) TellsHolders() bool { return true }
+
+// HoldersOf asks one endpoint after the other for all accounts of a token, as they are after a final block.
+func (s *Source) HoldersOf(ctx context.Context, token market.Address, noEarlier uint64, most int64) iter.Seq2[chain.Holdings, error] {
+	return func(yield func(chain.Holdings, error) bool) {
+		for _, e := range s.pool.Candidates() {
+			var told chain.Holdings
+			err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
+				told, err = e.holdersOn(ctx, token, noEarlier, most)
+				return err
+			})
+			if err != nil {
+				err = fmt.Errorf("%s: %w", e.Name, err)
+			}
+			told.Alone = len(s.pool.List) == 1
+			if !yield(told, err) {
+				return
+			}
+		}
+	}
+}
+
+// holdersOn asks an endpoint. Many providers refuse the question, which is no fault of theirs; the refusal is in Holdings then.
+func (e *endpoint) holdersOn(ctx context.Context, token market.Address, noEarlier uint64, most int64) (out chain.Holdings, err error) {
+	mints, err := e.accountsOn(ctx, []market.Address{token}, noEarlier)
+	if err != nil {
+		return out, err
+	}
+	if _, ok := mintOf(&mints[0]); !ok {
+		return out, fmt.Errorf("%w: %s is no token", rpc.ErrGarbage, token)
+	}
+	filters, length := []any{map[string]any{"memcmp": map[string]any{"offset": 0, "bytes": token.String()}}}, tokenAccountSumEnd-tokenAccountOwnerAt
+	is2022 := mints[0].owner == token2022Program
+	if is2022 {
+		length = accountTypeAt + 1 - tokenAccountOwnerAt
+	} else {
+		filters = append(filters, map[string]any{"dataSize": tokenAccountLen})
+	}
+	ask := rpc.Request{
+		Method: "getProgramAccounts", Whole: true, Optional: true,
+		Params: []any{mints[0].owner.String(), map[string]any{
+			"encoding": "base64", "commitment": "finalized", "withContext": true, "minContextSlot": noEarlier, "filters": filters,
+			"dataSlice": map[string]any{"offset": tokenAccountOwnerAt, "length": length},
+		}},
+		Take: func(raw json.RawMessage) (err error) {
+			out, err = holdings(raw, is2022, most)
+			return err
+		},
+	}
+	switch err := e.Do(ctx, &ask); {
+	case errors.Is(err, rpc.ErrTooLong):
+		return chain.Holdings{TooMany: true}, nil
+	case err != nil:
+		return out, err
+	case ask.Err != nil:
+		return chain.Holdings{Refused: ask.Err}, nil
+	case !out.TooMany && out.After < noEarlier:
+		return out, fmt.Errorf("%w: asked for accounts no earlier than at slot %d, got those of slot %d", rpc.ErrGarbage, noEarlier, out.After)
+	}
+	return out, nil
+}
+
+// holdings reads an answer account by account: there may be hundreds of thousands.
+func holdings(raw json.RawMessage, is2022 bool, most int64) (out chain.Holdings, err error) {
+	garbage := func(err error) (chain.Holdings, error) {
+		return chain.Holdings{}, fmt.Errorf("%w: accounts of a token: %.100s", rpc.ErrGarbage, err.Error())
+	}
+	out.Amounts = map[market.Address]uint64{}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return garbage(errors.Join(errors.New("no object"), err))
+	}
+	hasSlot, hasAccounts := false, false
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return garbage(err)
+		}
+		switch name {
+		case "context":
+			var at wireContext
+			if err := d.Decode(&at); err != nil {
+				return garbage(err)
+			}
+			out.After, hasSlot = at.Slot, true
+		case "value":
+			if out.TooMany, err = readHoldings(d, is2022, most, out.Amounts); err != nil {
+				return garbage(err)
+			}
+			if hasAccounts = true; out.TooMany {
+				return chain.Holdings{TooMany: true}, nil
+			}
+		default:
+			var skipped json.RawMessage
+			if err := d.Decode(&skipped); err != nil {
+				return garbage(err)
+			}
+		}
+	}
+	if !hasSlot || !hasAccounts {
+		return garbage(errors.New("a slot or the accounts are missing"))
+	}
+	return out, nil
+}
+
+// readHoldings sums up what owners have. It stops where there are more of them than wanted.
+func readHoldings(d *json.Decoder, is2022 bool, most int64, amounts map[market.Address]uint64) (tooMany bool, err error) {
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return false, errors.Join(errors.New("no list"), err)
+	}
+	for d.More() {
+		var a struct {
+			Account *struct {
+				Data  []string `json:"data"`
+				Space int      `json:"space"`
+			} `json:"account"`
+		}
+		if err := d.Decode(&a); err != nil {
+			return false, err
+		}
+		if a.Account == nil || len(a.Account.Data) != 2 || a.Account.Data[1] != "base64" {
+			return false, errors.New("an account without its data")
+		}
+		data, err := base64.StdEncoding.DecodeString(a.Account.Data[0])
+		if err != nil {
+			return false, err
+		}
+		const whole = tokenAccountLen - tokenAccountOwnerAt
+		if is2022 && (a.Account.Space == multisigLen || len(data) < whole || len(data) > whole && data[whole] != accountTypeHolder) {
+			continue // it is of another kind, and begins as this token's accounts do
+		}
+		if len(data) < tokenAccountSumEnd-tokenAccountOwnerAt {
+			return false, errors.New("a token account that is too short")
+		}
+		owner, amount := market.SolanaAddress([32]byte(data)), binary.LittleEndian.Uint64(data[32:])
+		if amount == 0 {
+			continue
+		}
+		if amounts[owner] += amount; amounts[owner] < amount {
+			return false, errors.New("an owner with more than there can be")
+		}
+		if int64(len(amounts)) > most {
+			return true, nil
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return false, err
+	}
+	return false, nil
+}

@@ -1,0 +1,92 @@
+package solana
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// tokenAccount is the part of an account that is asked for, as a node tells it.
+func tokenAccount(owner byte, amount uint64, whole, space int, kind byte) string {
+	data := make([]byte, max(whole, 40))
+	data[0] = owner
+	for i := range 8 {
+		data[32+i] = byte(amount >> (8 * i))
+	}
+	if len(data) > tokenAccountLen-tokenAccountOwnerAt {
+		data[tokenAccountLen-tokenAccountOwnerAt] = kind
+	}
+	return fmt.Sprintf(`{"pubkey":"x","account":{"lamports":1,"data":[%q,"base64"],"owner":"y","executable":false,"rentEpoch":18446744073709551615,"space":%d}}`,
+		base64.StdEncoding.EncodeToString(data), space)
+}
+
+func TestHoldings(t *testing.T) {
+	t.Parallel()
+	owner := func(b byte) market.Address { return market.SolanaAddress([32]byte{b}) }
+	plain := func(o byte, amount uint64) string { return tokenAccount(o, amount, 40, tokenAccountLen, 0) }
+	for what, tt := range map[string]struct {
+		accounts []string
+		is2022   bool
+		most     int64
+		want     map[market.Address]uint64
+		tooMany  bool
+		wrong    bool
+	}{
+		"none":                        {want: map[market.Address]uint64{}},
+		"an owner's sum":              {accounts: []string{plain(1, 5), plain(2, 7), plain(1, 6)}, most: 2, want: map[market.Address]uint64{owner(1): 11, owner(2): 7}},
+		"accounts without anything":   {accounts: []string{plain(1, 0), plain(2, 7)}, most: 1, want: map[market.Address]uint64{owner(2): 7}},
+		"as much as there can be":     {accounts: []string{plain(1, math.MaxUint64)}, most: 1, want: map[market.Address]uint64{owner(1): math.MaxUint64}},
+		"more than there can be":      {accounts: []string{plain(1, math.MaxUint64), plain(1, 1)}, most: 1, wrong: true},
+		"as many as are wanted":       {accounts: []string{plain(1, 1), plain(2, 1)}, most: 2, want: map[market.Address]uint64{owner(1): 1, owner(2): 1}},
+		"more than are wanted":        {accounts: []string{plain(1, 1), plain(2, 1)}, most: 1, tooMany: true},
+		"too short":                   {accounts: []string{strings.Replace(plain(1, 1), "AA", "", 1)}, most: 1, wrong: true},
+		"no text":                     {accounts: []string{`{"account":{"data":["!","base64"]}}`}, most: 1, wrong: true},
+		"another encoding":            {accounts: []string{`{"account":{"data":["1","base58"]}}`}, most: 1, wrong: true},
+		"no account":                  {accounts: []string{`{}`}, most: 1, wrong: true},
+		"null":                        {accounts: []string{`null`}, most: 1, wrong: true},
+		"of Token-2022":               {accounts: []string{tokenAccount(1, 5, 133, 165, 0), tokenAccount(2, 6, 134, 170, accountTypeHolder)}, is2022: true, most: 2, want: map[market.Address]uint64{owner(1): 5, owner(2): 6}},
+		"a mint that begins alike":    {accounts: []string{tokenAccount(1, 5, 134, 234, accountTypeMint), tokenAccount(1, 5, 50, 82, 0)}, is2022: true, most: 2, want: map[market.Address]uint64{}},
+		"signers that begin alike":    {accounts: []string{tokenAccount(1, 5, 134, multisigLen, accountTypeHolder)}, is2022: true, most: 2, want: map[market.Address]uint64{}},
+		"half of a list":              {accounts: []string{plain(1, 1) + "]"}, most: 1, wrong: true},
+		"a number where a text is":    {accounts: []string{`{"account":{"data":[1,"base64"]}}`}, most: 1, wrong: true},
+		"a list where an account is ": {accounts: []string{`[]`}, most: 1, wrong: true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			raw := `{"value":[` + strings.Join(tt.accounts, ",") + `],"more":{"of":[1]},"context":{"slot":77,"apiVersion":"3"}}`
+			got, err := holdings(json.RawMessage(raw), tt.is2022, tt.most)
+			switch {
+			case tt.wrong:
+				if err == nil {
+					t.Errorf("%+v, want an error", got)
+				}
+			case err != nil || got.TooMany != tt.tooMany:
+				t.Errorf("%+v, error %v", got, err)
+			case !tt.tooMany && (got.After != 77 || !maps.Equal(got.Amounts, tt.want)):
+				t.Errorf("%+v, want %v", got, tt.want)
+			}
+		})
+	}
+	for _, raw := range []string{``, `null`, `[]`, `{}`, `{"context":{"slot":1}}`, `{"value":[]}`, `{"value":null,"context":{"slot":1}}`, `{"context":{"slot":-1},"value":[]}`, `{"context":{"slot":1},"value":[`} {
+		if got, err := holdings(json.RawMessage(raw), false, 1); err == nil {
+			t.Errorf("%s: %+v, want an error", raw, got)
+		}
+	}
+}
+
+func FuzzHoldings(f *testing.F) {
+	f.Add(`{"context":{"slot":1},"value":[`+tokenAccount(1, 5, 134, 170, 2)+`]}`, true)
+	f.Add(`{"value":[`+tokenAccount(1, 5, 40, 165, 0)+`],"context":{"slot":1}}`, false)
+	f.Fuzz(func(t *testing.T, raw string, is2022 bool) {
+		got, err := holdings(json.RawMessage(raw), is2022, 3)
+		if err == nil && !got.TooMany && (got.Amounts == nil || len(got.Amounts) > 3) {
+			t.Errorf("%+v of %q", got, raw)
+		}
+	})
+}
