@@ -308,7 +308,7 @@ func (g *gapped) TransfersOfWallets(context.Context, []market.Address, uint64, u
 	return nil, 0, errNotOfGapped
 }
 
-func (g *gapped) PastBlock(context.Context, uint64) (market.Block, error) {
+func (g *gapped) PastBlock(context.Context, uint64, market.Address) (market.Block, error) {
 	return market.Block{}, errNotOfGapped
 }
 

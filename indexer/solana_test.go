@@ -60,13 +60,18 @@ func solanaNode(t *testing.T, w *solanatest.World) *solanatest.Node {
 // startSolana runs an index until the end is called.
 func startSolana(t *testing.T, st *store.Store, cfg *chainconfig.Chain) (end func()) {
 	t.Helper()
+	return startSolanaWith(t, st, cfg, Options{})
+}
+
+// startSolanaWith starts an index with options beside those of every test.
+func startSolanaWith(t *testing.T, st *store.Store, cfg *chainconfig.Chain, o Options) (end func()) {
+	t.Helper()
 	w := io.Discard
 	if os.Getenv("BOARDWALK_TEST_LOGS") != "" {
 		w = os.Stderr
 	}
-	ix, err := New(cfg, st, Options{
-		Log: slog.New(slog.NewTextHandler(w, nil)), Now: time.Now, Holder: t.Name(), CachedRows: 1000, RereadPause: 10 * time.Millisecond,
-	})
+	o.Log, o.Now, o.Holder, o.CachedRows, o.RereadPause = slog.New(slog.NewTextHandler(w, nil)), time.Now, t.Name(), 1000, 10*time.Millisecond
+	ix, err := New(cfg, st, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,13 @@ func another(t *testing.T, node string, ask, change func([]byte) []byte) string 
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		resp, err := http.Post(node, "application/json", bytes.NewReader(ask(body)))
+		q, err := http.NewRequestWithContext(r.Context(), http.MethodPost, node, bytes.NewReader(ask(body)))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		q.Header.Set("Content-Type", "application/json")
+		resp, err := http.DefaultClient.Do(q)
 		if err != nil {
 			w.WriteHeader(http.StatusBadGateway)
 			return
@@ -100,7 +106,7 @@ func (l *localSolana) anchored(t *testing.T, st *store.Store) (counted, waiting 
 			counted++
 		case market.HoldersIndexing:
 			waiting++
-		default:
+		case market.HoldersNone, market.HoldersUnavailable:
 			t.Errorf("%s: %+v", rows[i].Mint, rows[i].Holders)
 		}
 	}

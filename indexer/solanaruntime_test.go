@@ -26,7 +26,7 @@ type localSolana struct {
 
 func newLocalSolana(t *testing.T, seed uint64) *localSolana {
 	t.Helper()
-	chain, err := svm.Start(t.Context(), svm.Options{Slot: 100, Time: time.Now().Add(-time.Hour)})
+	chain, err := svm.Start(t.Context(), svm.Options{Slot: 1, Time: time.Now().Add(-time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}

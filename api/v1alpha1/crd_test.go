@@ -290,7 +290,7 @@ func TestDefaults(t *testing.T) {
 	namespace := cluster.Namespace(t)
 	var c v1alpha1.Chain
 	must(t, &c, http.MethodPost, pathOf(namespace, chains), asYAML,
-		strings.Replace(resolvetest.GoodSolana, "suspend: true", "rpc: {endpoints: [{url: http://node}]}", 1))
+		strings.NewReplacer("suspend: true", "rpc: {endpoints: [{url: http://node}]}", "  tracking: {holders: Declared, pastDays: 30}\n", "").Replace(resolvetest.GoodSolana))
 	if s := c.Spec; s.Start == nil || !s.Start.Now || s.Start.Block != nil || s.Tracking.MinLiquidityUSD != v1alpha1.DefaultMinLiquidityUSD ||
 		s.Tracking.Holders != v1alpha1.DefaultHolders || *s.ReorgBlocks != v1alpha1.DefaultReorgBlocks ||
 		*s.FinalityDepth != v1alpha1.DefaultFinalityDepth || *s.Order != v1alpha1.DefaultOrder ||

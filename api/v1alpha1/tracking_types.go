@@ -17,7 +17,8 @@ type Tracking struct {
 	// +optional
 	CountedLiquidityUSD Decimal `json:"countedLiquidityUSD,omitempty"`
 	// Holders says whose balances are followed: Launches follows launched tokens, Declared majors, too, whose transfers of all time are
-	// read first, and All every token that is seen, which only small chains can afford. After a change the holders of tokens that aren't
+	// read first, and All every token that is seen, which only small chains can afford. On family Solana nodes tell instead who has a token that is older than the index, where they
+	// serve getProgramAccounts. After a change the holders of tokens that aren't
 	// followed any more are given up; after one to All, tokens that were known before stay without.
 	//
 	// +kubebuilder:default=Launches
@@ -30,7 +31,7 @@ type Tracking struct {
 	HolderCaps HolderCaps `json:"holderCaps,omitzero"`
 	// PastDays is how many days before a wallet counts for its member its trades and transfers are read from the nodes, where the chain's first indexed
 	// block is later than that: 90 where it isn't written. They give what the wallet sells a basis, and count for nobody. It begins a day after the index
-	// did. 0 reads nothing. Trades that the index has itself are known whatever is written here.
+	// did, and takes nodes that have the blocks of that time. 0 reads nothing. Trades that the index has itself are known whatever is written here.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3650
@@ -46,7 +47,7 @@ type HolderCaps struct {
 	// +kubebuilder:validation:Maximum=100000000
 	// +optional
 	Accounts *int64 `json:"accounts,omitempty"`
-	// Transfers is the most transfers that are read: 20000000 where it isn't written. A node's answer has some 700 bytes for each.
+	// Transfers is the most transfers that are read: 20000000 where it isn't written. A node's answer has some 700 bytes for each. It means nothing on family Solana.
 	//
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000000000

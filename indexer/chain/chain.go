@@ -156,7 +156,17 @@ type PastReader interface {
 	RereadPast(ctx context.Context, parent market.Header, b *Batch) error
 }
 
-// WalletTransfer says that a block has transfers of a token from or to a wallet. Alone says that another endpoint denies it: the block itself tells who is right.
+// BusyError says that an account has more transactions than are looked through.
+type BusyError struct {
+	Account      market.Address
+	Transactions int
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("it has more than %d transactions", e.Transactions) // whose wallet it is stays out of logs
+}
+
+// WalletTransfer says that a block has transfers of a token from or to a wallet; no token is one that isn't known yet. Alone says that another endpoint denies it: the block itself tells who is right.
 type WalletTransfer struct {
 	Wallet, Token market.Address
 	Block         uint64
@@ -165,8 +175,9 @@ type WalletTransfer struct {
 
 // PastFinder finds in which blocks of the past something happened. What happened there the blocks tell.
 type PastFinder interface {
-	// PastBlock is a block far behind the head, as two endpoints have it where there are several.
-	PastBlock(ctx context.Context, number uint64) (market.Block, error)
+	// PastBlock is a block far behind the head, as two endpoints have it where there are several: whole, or those of its transactions that an account is part of.
+	PastBlock(ctx context.Context, number uint64, account market.Address) (market.Block, error)
+	// TransfersOfWallets' error has a BusyError in its tree where a wallet did too much to be looked through.
 	TransfersOfWallets(ctx context.Context, wallets []market.Address, from, to uint64) (found []WalletTransfer, upTo uint64, err error)
 	// LastPrice finds the last block of a range in which a pool told a price, by what two endpoints say where there are several, looking through blocks from its end
 	// on; from is the first of them.

@@ -24,8 +24,14 @@ func OfWallet(b *market.Block, wallet market.Address) market.Block {
 	out := market.Block{Header: b.Header}
 	for i := range b.Txs {
 		if slices.ContainsFunc(b.Txs[i].Logs, func(l market.Log) bool {
-			e, ok := l.Event.(market.Transfer)
-			return ok && (e.From == wallet || e.To == wallet)
+			switch e := l.Event.(type) {
+			case market.Transfer:
+				return e.From == wallet || e.To == wallet
+			case market.BalanceChange:
+				return e.Owner == wallet
+			default:
+				return false
+			}
 		}) {
 			out.Txs = append(out.Txs, b.Txs[i])
 		}

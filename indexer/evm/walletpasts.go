@@ -192,9 +192,9 @@ func (e *endpoint) lastLog(ctx context.Context, q logQuestion, first, last uint6
 	return block, from, err
 }
 
-// PastBlock reads a block far behind the head by its number, with its time. Where there are several endpoints, two have to have the same: what comes of it is kept for
+// PastBlock reads a whole block far behind the head by its number, with its time. Where there are several endpoints, two have to have the same: what comes of it is kept for
 // good.
-func (s *Source) PastBlock(ctx context.Context, number uint64) (market.Block, error) {
+func (s *Source) PastBlock(ctx context.Context, number uint64, _ market.Address) (market.Block, error) {
 	first, err := s.readPiece(ctx, 0, number, number)
 	if err != nil || len(s.pool.List) == 1 {
 		return pastBlock(&first), err

@@ -203,7 +203,7 @@ func TestPastBlock(t *testing.T) {
 		for _, n := range c.nodes {
 			urls = append(urls, pastNode(t, n, n).URL)
 		}
-		b, err := sourceOf(t, time.Now, urls...).PastBlock(t.Context(), 7)
+		b, err := sourceOf(t, time.Now, urls...).PastBlock(t.Context(), 7, market.Address{})
 		logs := 0
 		for i := range b.Txs {
 			logs += len(b.Txs[i].Logs)

@@ -123,19 +123,9 @@ func (h *Backfill) bring(ctx context.Context, token market.Address, of *chain.Ho
 				return nil
 			}
 			block, seq = q.Block, q.Seq
-			amount, over := q.Amount.Uint64WithOverflow()
-			from, into := of.Amounts[q.From], of.Amounts[q.To]
-			if over || !q.From.IsNone() && from < amount || !q.To.IsNone() && into+amount < into {
+			if !book(of.Amounts, q) {
 				of.After, of.Amounts = to, nil
 				return nil
-			}
-			if !q.From.IsNone() {
-				if of.Amounts[q.From] = from - amount; from == amount {
-					delete(of.Amounts, q.From)
-				}
-			}
-			if !q.To.IsNone() && amount > 0 {
-				of.Amounts[q.To] += amount
 			}
 		}
 		if len(queued) < stagedAtOnce {
@@ -144,6 +134,31 @@ func (h *Backfill) bring(ctx context.Context, token market.Address, of *chain.Ho
 	}
 	of.After = to
 	return nil
+}
+
+// book books a transfer. It reports false where an amount would go below zero, or beyond what there can be.
+func book(amounts map[market.Address]uint64, q *market.QueuedTransfer) bool {
+	amount, over := q.Amount.Uint64WithOverflow()
+	if over {
+		return false
+	}
+	if !q.From.IsNone() {
+		has := amounts[q.From]
+		if has < amount {
+			return false
+		}
+		if amounts[q.From] = has - amount; has == amount {
+			delete(amounts, q.From)
+		}
+	}
+	if !q.To.IsNone() && amount > 0 {
+		has := amounts[q.To]
+		if has+amount < has {
+			return false
+		}
+		amounts[q.To] = has + amount
+	}
+	return true
 }
 
 // stageAll stages holdings in place of what an earlier try staged. The loop merges them then: nothing else could prove them.

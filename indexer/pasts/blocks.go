@@ -21,23 +21,30 @@ const (
 type blocks struct {
 	*Reader
 
-	read map[uint64]market.Block
+	read map[blockOf]market.Block
 }
 
-// block reads a block of the past.
-func (p *blocks) block(ctx context.Context, number uint64) (market.Block, error) {
-	b, ok := p.read[number]
+// blockOf names a block that was read for what an account did in it.
+type blockOf struct {
+	number  uint64
+	account market.Address
+}
+
+// block reads a block of the past, at least what an account did in it.
+func (p *blocks) block(ctx context.Context, number uint64, account market.Address) (market.Block, error) {
+	of := blockOf{number, account}
+	b, ok := p.read[of]
 	if ok {
 		return b, nil
 	}
-	b, err := p.Nodes.PastBlock(ctx, number)
+	b, err := p.Nodes.PastBlock(ctx, number, account)
 	if err != nil {
 		return b, err
 	}
 	if len(p.read) == blocksKept {
 		clear(p.read)
 	}
-	p.read[number] = b
+	p.read[of] = b
 	return b, nil
 }
 
@@ -88,7 +95,7 @@ func (p *blocks) price(ctx context.Context, b *market.Block, pool *market.Pool) 
 			return nil, false, err
 		}
 		if ok {
-			b, err := p.block(ctx, number)
+			b, err := p.block(ctx, number, pool.ID)
 			if err != nil {
 				return nil, false, err
 			}

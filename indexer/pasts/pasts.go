@@ -330,7 +330,11 @@ func (r *Reader) firstSince(ctx context.Context, at int64) (uint64, error) {
 		return 0, fmt.Errorf("the first block of %s: %w", time.Unix(at, 0).UTC().Format(time.RFC3339), failed)
 	}
 	if n > 0 { // one endpoint told the times
-		b, err := r.Nodes.PastBlock(ctx, uint64(n))
+		h, err := r.header(ctx, uint64(n))
+		if err != nil {
+			return 0, err
+		}
+		b, err := r.Nodes.PastBlock(ctx, h.Number, market.Address{})
 		if err == nil && b.Time >= at {
 			err = fmt.Errorf("block %d is of %d", n, b.Time)
 		}
@@ -353,10 +357,7 @@ func (r *Reader) look(ctx context.Context, l *store.Lease, jobs []market.PastJob
 	to := min(next+r.width, before) - 1
 	found, upTo, err := r.Nodes.TransfersOfWallets(ctx, wallets, next, to)
 	if err != nil {
-		if ctx.Err() == nil {
-			r.pause(ctx, wallets, firstPause, fmt.Errorf("blocks %d to %d: %w", next, to, err))
-		}
-		return ctx.Err()
+		return r.notFound(ctx, l, wallets, of, fmt.Errorf("blocks %d to %d: %w", next, to, err))
 	}
 	for _, w := range wallets {
 		delete(r.pauses, w)
@@ -394,8 +395,8 @@ func (r *Reader) look(ctx context.Context, l *store.Lease, jobs []market.PastJob
 		j.Next = upTo + 1
 		switch {
 		case len(j.Found)-j.Alone > mostBlocks:
-			j.Found, j.Fact, changed[wallet] = nil, &market.PastFact{Wallet: j.Wallet, Before: j.Before}, true
-			r.Log.WarnContext(ctx, "a member's wallet did too much before it was watched: none of it is known", "change", j.Change, "blocks_at_most", mostBlocks)
+			changed[wallet] = true
+			r.giveUp(ctx, j, fmt.Errorf("it is in more than %d blocks", mostBlocks))
 		case j.Alone > mostAlone: // from the beginning, another time
 			j.Found, j.Alone, j.Next, changed[wallet] = nil, 0, j.First, true
 			r.pause(ctx, []market.Address{wallet}, longestPause, errors.New("endpoints differ about too many blocks"))
@@ -410,6 +411,26 @@ func (r *Reader) look(ctx context.Context, l *store.Lease, jobs []market.PastJob
 		r.ready.Store(true)
 	}
 	return err
+}
+
+// notFound gives up the past of a wallet that did too much to be looked through, else it leaves those alone for a while that couldn't be.
+func (r *Reader) notFound(ctx context.Context, l *store.Lease, wallets []market.Address, of map[market.Address]*market.PastJob, err error) error {
+	if busy, ok := errors.AsType[*chain.BusyError](err); ok && of[busy.Account] != nil {
+		j := of[busy.Account]
+		r.giveUp(ctx, j, err)
+		r.ready.Store(true)
+		return r.Store.Wallets.SavePasts(ctx, l, []market.PastJob{*j})
+	}
+	if ctx.Err() == nil {
+		r.pause(ctx, wallets, firstPause, err)
+	}
+	return ctx.Err()
+}
+
+// giveUp has nothing be known of a wallet that did too much.
+func (r *Reader) giveUp(ctx context.Context, j *market.PastJob, why error) {
+	j.Found, j.Fact = nil, &market.PastFact{Wallet: j.Wallet, Before: j.Before}
+	r.Log.WarnContext(ctx, "a member's wallet did too much before it was watched: none of it is known", "change", j.Change, "why", why.Error())
 }
 
 // tell says now and then how far it has come, and how long it will take.
@@ -442,18 +463,19 @@ func (r *Reader) learn(answered uint64, refused bool, transfers int) {
 	}
 }
 
-// known are those of the tokens of transfers that the index knows, but for quote assets: those are nobody's position.
+// known are those of the tokens of transfers that the index knows, but for quote assets: those are nobody's position. Where the token isn't known yet the block tells it.
 func (r *Reader) known(ctx context.Context, found []chain.WalletTransfer) (map[market.Address]bool, error) {
 	known := map[market.Address]bool{}
 	w := market.Wanted{ExpireFrom: 1}
 	for i := range found {
-		if t := found[i].Token; !known[t] && !r.Machine.IsQuote(t) {
+		if t := found[i].Token; !t.IsNone() && !known[t] && !r.Machine.IsQuote(t) {
 			known[t] = true
 			w.Tokens = append(w.Tokens, t)
 		}
 	}
 	rows, err := r.Store.Load(ctx, r.Index(), w)
 	clear(known)
+	known[market.Address{}] = true
 	for i := range rows.Tokens {
 		known[rows.Tokens[i].Mint] = true
 	}
@@ -471,13 +493,13 @@ func (r *Reader) read(ctx context.Context, l *store.Lease, j *market.PastJob) er
 		r.parts[of] = &part{}
 	}
 	part := r.parts[of]
-	p := blocks{Reader: r, read: map[uint64]market.Block{}}
+	p := blocks{Reader: r, read: map[blockOf]market.Block{}}
 	for ; part.blocks < len(j.Found) && len(part.entries) <= market.MostReworked; part.blocks++ {
 		if r.GivesUp(budget.Pasts) {
 			return nil // it goes on from here
 		}
 		number := j.Found[part.blocks]
-		b, err := p.block(ctx, number)
+		b, err := p.block(ctx, number, j.Wallet)
 		if err != nil {
 			return err
 		}

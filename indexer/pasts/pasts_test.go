@@ -33,7 +33,7 @@ func (n *mockNodes) Header(_ context.Context, number uint64) (h chain.Header, er
 	return h, nil
 }
 
-func (n *mockNodes) PastBlock(ctx context.Context, number uint64) (b market.Block, err error) {
+func (n *mockNodes) PastBlock(ctx context.Context, number uint64, _ market.Address) (b market.Block, err error) {
 	if number == n.lost {
 		return b, chain.ErrNoBlock
 	}

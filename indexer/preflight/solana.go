@@ -27,7 +27,7 @@ func checkSolana(ctx context.Context, c *chainconfig.Chain, now func() time.Time
 	find := func(s Severity, format string, args ...any) {
 		r.Findings = append(r.Findings, Finding{s, fmt.Sprintf(format, args...)})
 	}
-	all := source.Capabilities(ctx)
+	all := source.Capabilities(ctx, c)
 	var nodes []solana.Capabilities
 	for _, n := range all {
 		switch {
@@ -67,6 +67,15 @@ func checkSolana(ctx context.Context, c *chainconfig.Chain, now func() time.Time
 		}
 		if n.Refused != nil {
 			find(Missing, "%s doesn't give its newest block with its transactions: %s. Use another node or plan", n.Endpoint, said(n.Refused.Error()))
+		}
+	}
+	for _, n := range nodes {
+		if n.NoHolders != nil {
+			find(Missing, "%s doesn't tell who has a token: %s. Without two endpoints that do, or the only one, the holders of tokens that are older than the index aren't counted",
+				n.Endpoint, said(n.NoHolders.Error()))
+		}
+		if n.NoLists != nil {
+			find(Missing, "%s doesn't list what an account did: %s. Use another node or plan, or write tracking.pastDays: 0", n.Endpoint, said(n.NoLists.Error()))
 		}
 	}
 	stream := checkStreams(ctx, source, find)

@@ -57,6 +57,27 @@ func TestSolana(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}
 	}
+	more := solanaChain(t, good.URL)
+	more.Tracking.Holders, more.Tracking.PastDays = chainconfig.HoldersDeclared, 90
+	const noHolders, noLists = "doesn't tell who has a token: ", "doesn't list what an account did: "
+	if _, out = written(t, more); strings.Contains(out, noHolders) || strings.Contains(out, noLists) {
+		t.Error(out)
+	}
+	refuses := ""
+	good.Lie(func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+		if method == refuses {
+			return nil, &solanatest.Refusal{Code: -32601, Message: "not in this plan"}
+		}
+		return result, nil
+	})
+	refuses = "getProgramAccounts"
+	if _, out = written(t, more); !strings.Contains(out, noHolders) || strings.Contains(out, noLists) {
+		t.Error(out)
+	}
+	refuses = "getSignaturesForAddress"
+	if _, out = written(t, more); strings.Contains(out, noHolders) || !strings.Contains(out, noLists) {
+		t.Error(out)
+	}
 
 	bad := solanatest.NewNode(t)
 	bad.Serve(w.Blocks)

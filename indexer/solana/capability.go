@@ -9,6 +9,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
@@ -29,10 +30,12 @@ type Capabilities struct {
 	// Refused is why it doesn't give its newest block with its transactions; nil where it does. Transactions and Bytes are that block's.
 	Refused             error
 	Transactions, Bytes int
+	// NoHolders is why it doesn't tell who has a token, NoLists why it doesn't list what an account did; nil where it does, or isn't to.
+	NoHolders, NoLists error
 }
 
-// Capabilities asks all endpoints at once that can be asked.
-func (s *Source) Capabilities(ctx context.Context) []Capabilities {
+// Capabilities asks all endpoints at once that can be asked for what a chain as it is declared needs.
+func (s *Source) Capabilities(ctx context.Context, c *chainconfig.Chain) []Capabilities {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	out := make([]Capabilities, len(s.pool.List))
@@ -40,7 +43,12 @@ func (s *Source) Capabilities(ctx context.Context) []Capabilities {
 	for i, e := range s.pool.List {
 		asking.Go(func() {
 			out[i] = Capabilities{Endpoint: e.Name}
-			out[i].Err = s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error { return s.probe(ctx, e, &out[i]) })
+			out[i].Err = s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error {
+				if err := s.probe(ctx, e, &out[i]); err != nil {
+					return err
+				}
+				return e.probeMore(ctx, c, &out[i])
+			})
 		})
 	}
 	asking.Wait()
@@ -77,6 +85,30 @@ func (s *Source) probe(ctx context.Context, e *endpoint, c *Capabilities) error 
 	c.Head = newest.Header
 	b, err := s.blockOn(ctx, e, newest.Number)
 	c.Refused, c.Transactions, c.Bytes = err, b.Transactions, b.bytes
+	return nil
+}
+
+// nobody is an account that has no token, and is part of no transaction.
+var nobody = market.SolanaAddress([32]byte([]byte("boardwalk asks whether it's told")))
+
+// probeMore asks what only some chains need.
+func (e *endpoint) probeMore(ctx context.Context, c *chainconfig.Chain, told *Capabilities) error {
+	var ignored any
+	if h := c.Tracking.Holders; h == chainconfig.HoldersDeclared || h == chainconfig.HoldersAll {
+		ask := holdersQuestion(nobody, false, 0)
+		ask.Take = take(&ignored)
+		if err := e.Do(ctx, ask); err != nil {
+			return err
+		}
+		told.NoHolders = ask.Err
+	}
+	if c.Tracking.PastDays > 0 {
+		ask := &rpc.Request{Method: "getSignaturesForAddress", Params: []any{nobody.String(), map[string]any{"limit": 1}}, Take: take(&ignored), Optional: true}
+		if err := e.Do(ctx, ask); err != nil {
+			return err
+		}
+		told.NoLists = ask.Err
+	}
 	return nil
 }
 

@@ -56,35 +56,38 @@ func (e *endpoint) holdersOn(ctx context.Context, token market.Address, noEarlie
 	if _, ok := mintOf(&mints[0]); !ok {
 		return out, fmt.Errorf("%w: %s is no token", rpc.ErrGarbage, token)
 	}
-	filters, length := []any{map[string]any{"memcmp": map[string]any{"offset": 0, "bytes": token.String()}}}, tokenAccountSumEnd-tokenAccountOwnerAt
-	is2022 := mints[0].owner == token2022Program
-	if is2022 {
-		length = accountTypeAt + 1 - tokenAccountOwnerAt
-	} else {
-		filters = append(filters, map[string]any{"dataSize": tokenAccountLen})
+	ask := holdersQuestion(token, mints[0].owner == token2022Program, noEarlier)
+	ask.Take = func(raw json.RawMessage) (err error) {
+		out, err = holdings(raw, mints[0].owner == token2022Program, most)
+		return err
 	}
-	ask := rpc.Request{
-		Method: "getProgramAccounts", Whole: true, Optional: true,
-		Params: []any{mints[0].owner.String(), map[string]any{
-			"encoding": "base64", "commitment": "finalized", "withContext": true, "minContextSlot": noEarlier, "filters": filters,
-			"dataSlice": map[string]any{"offset": tokenAccountOwnerAt, "length": length},
-		}},
-		Take: func(raw json.RawMessage) (err error) {
-			out, err = holdings(raw, is2022, most)
-			return err
-		},
-	}
-	switch err := e.Do(ctx, &ask); {
-	case errors.Is(err, rpc.ErrTooLong):
+	if err := e.Do(ctx, ask); errors.Is(err, rpc.ErrTooLong) {
 		return chain.Holdings{TooMany: true}, nil
-	case err != nil:
+	} else if err != nil {
 		return out, err
-	case ask.Err != nil:
-		return chain.Holdings{Refused: ask.Err}, nil
-	case !out.TooMany && out.After < noEarlier:
+	}
+	if out.Refused = ask.Err; out.Refused == nil && !out.TooMany && out.After < noEarlier {
 		return out, fmt.Errorf("%w: asked for accounts no earlier than at slot %d, got those of slot %d", rpc.ErrGarbage, noEarlier, out.After)
 	}
 	return out, nil
+}
+
+// holdersQuestion asks for the accounts of a token of SPL Token, or of Token-2022, at a final block that is no earlier than a given one.
+func holdersQuestion(token market.Address, is2022 bool, noEarlier uint64) *rpc.Request {
+	of, length := tokenProgram, tokenAccountSumEnd-tokenAccountOwnerAt
+	filters := []any{map[string]any{"memcmp": map[string]any{"offset": 0, "bytes": token.String()}}}
+	if is2022 {
+		of, length = token2022Program, accountTypeAt+1-tokenAccountOwnerAt
+	} else {
+		filters = append(filters, map[string]any{"dataSize": tokenAccountLen})
+	}
+	return &rpc.Request{
+		Method: "getProgramAccounts", Whole: true, Optional: true,
+		Params: []any{of.String(), map[string]any{
+			"encoding": "base64", "commitment": "finalized", "withContext": true, "minContextSlot": noEarlier, "filters": filters,
+			"dataSlice": map[string]any{"offset": tokenAccountOwnerAt, "length": length},
+		}},
+	}
 }
 
 // holdings reads an answer account by account: there may be hundreds of thousands.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -76,6 +77,73 @@ func TestHoldings(t *testing.T) {
 	for _, raw := range []string{``, `null`, `[]`, `{}`, `{"context":{"slot":1}}`, `{"value":[]}`, `{"value":null,"context":{"slot":1}}`, `{"context":{"slot":-1},"value":[]}`, `{"context":{"slot":1},"value":[`} {
 		if got, err := holdings(json.RawMessage(raw), false, 1); err == nil {
 			t.Errorf("%s: %+v, want an error", raw, got)
+		}
+	}
+}
+
+// TestHoldersOf asks endpoints one after the other. What they can't tell is no fault of theirs; what isn't of the token is.
+func TestHoldersOf(t *testing.T) {
+	w := newWorld(20)
+	last := w.Blocks[len(w.Blocks)-1].Number
+	name := solanatest.Name("a token")
+	token, err := market.ParseSolanaAddress(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuses := func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+		if method == "getProgramAccounts" {
+			return nil, &solanatest.Refusal{Code: -32010, Message: "excluded from account secondary indexes"}
+		}
+		return result, nil
+	}
+	var nodes []*solanatest.Node
+	for _, f := range []lie{nil, refuses} {
+		n := solanatest.NewNode(t)
+		n.Serve(w.Blocks)
+		n.SetAccount(name, solanatest.Mint(6, 9))
+		n.SetAccount(solanatest.Name("first"), solanatest.TokenAccount(name, solanatest.Name("someone"), 4))
+		n.SetAccount(solanatest.Name("second"), solanatest.TokenAccount(name, solanatest.Name("another"), 5))
+		n.SetAccount(solanatest.Name("third"), solanatest.TokenAccount(solanatest.WSOL, solanatest.Name("another"), 6))
+		n.Lie(f)
+		nodes = append(nodes, n)
+	}
+	s, _ := sourceOf(t, nodes...)
+	told, refused := 0, 0
+	for got, err := range s.HoldersOf(t.Context(), token, last, 2) {
+		switch {
+		case err != nil || got.Alone:
+			t.Errorf("%+v, error %v", got, err)
+		case got.Refused != nil:
+			refused++
+		case len(got.Amounts) == 2 && got.After == last:
+			told++
+		default:
+			t.Errorf("%+v", got)
+		}
+	}
+	if told != 1 || refused != 1 {
+		t.Errorf("%d tell it, %d refuse", told, refused)
+	}
+	_, usage := s.Usage()
+	for _, e := range usage {
+		if e.Silent {
+			t.Errorf("%+v", e)
+		}
+	}
+	s, _ = sourceOf(t, nodes[0])
+	for got, err := range s.HoldersOf(t.Context(), token, last, 1) {
+		if err != nil || !got.TooMany || !got.Alone {
+			t.Errorf("%+v, error %v, want too many", got, err)
+		}
+	}
+	for _, err := range s.HoldersOf(t.Context(), token, last+1, 2) {
+		if err == nil {
+			t.Error("a node that isn't there yet tells it")
+		}
+	}
+	for _, err := range s.HoldersOf(t.Context(), market.SolanaAddress([32]byte{5}), last, 2) {
+		if err == nil {
+			t.Error("what is no token has holders")
 		}
 	}
 }

@@ -40,6 +40,7 @@ type Source struct {
 	rereadPause time.Duration
 	heads       heads
 	kept        kept
+	pasts       pasts
 }
 
 // endpoint is a node.

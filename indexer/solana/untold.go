@@ -79,18 +79,3 @@ func (s *Source) TransfersOf(context.Context, market.Address, uint64, uint64) ([
 func (s *Source) CreatedAt(context.Context, market.Address, uint64) (uint64, error) {
 	return 0, errUntold
 }
-
-// PastBlock can't be asked yet, nor can what wallets did in the past.
-func (s *Source) PastBlock(context.Context, uint64) (market.Block, error) {
-	return market.Block{}, errUntold
-}
-
-// TransfersOfWallets can't be asked yet.
-func (s *Source) TransfersOfWallets(context.Context, []market.Address, uint64, uint64) (found []chain.WalletTransfer, upTo uint64, err error) {
-	return nil, 0, errUntold
-}
-
-// LastPrice can't be asked yet.
-func (s *Source) LastPrice(context.Context, *market.Pool, uint64, uint64) (block uint64, ok bool, from uint64, err error) {
-	return 0, false, 0, errUntold
-}

@@ -191,8 +191,12 @@ func (n *Node) result(method string, params []json.RawMessage) (any, *Refusal) {
 		return map[string]any{"solana-core": "a stand-in"}, nil
 	case "getMultipleAccounts":
 		return n.told(params)
+	case "getProgramAccounts":
+		return n.programAccounts(params)
 	case "getTokenAccountsByOwner":
 		return n.tokenAccounts(params), nil
+	case "getSignaturesForAddress":
+		return n.listing(params)
 	case "getTransaction":
 		var signature string
 		parameter(params, 0, &signature)
@@ -232,7 +236,11 @@ func (n *Node) block(params []json.RawMessage) (any, *Refusal) {
 		"blockhash": market.EncodeBase58(b.Hash[:]), "previousBlockhash": market.EncodeBase58(b.Parent[:]), "parentSlot": b.ParentSlot,
 		"blockTime": b.Time, "blockHeight": i,
 	}
-	if how.Details != "none" {
+	switch how.Details {
+	case "none":
+	case "signatures":
+		out["signatures"] = b.signatures()
+	default:
 		out["transactions"] = b.Txs
 		if b.Txs == nil {
 			out["transactions"] = []any{}
@@ -270,11 +278,43 @@ type accountOptions struct {
 
 // told is an account as a node tells it.
 func (o *accountOptions) told(a Account) any {
+	space := len(a.Data)
 	if o.Slice != nil {
 		from := min(o.Slice.Offset, len(a.Data))
 		a.Data = a.Data[from:min(from+o.Slice.Length, len(a.Data))]
 	}
-	return map[string]any{"data": []any{a.Data, "base64"}, "executable": a.Executable, "lamports": 1, "owner": a.Owner}
+	return map[string]any{"space": space, "data": []any{a.Data, "base64"}, "executable": a.Executable, "lamports": 1, "owner": a.Owner}
+}
+
+// programAccounts are those of a program that begin with some bytes.
+func (n *Node) programAccounts(params []json.RawMessage) (any, *Refusal) {
+	var program string
+	var how struct {
+		accountOptions
+
+		Filters []struct {
+			Size   int `json:"dataSize"`
+			Memcmp *struct{ Bytes string }
+		}
+	}
+	parameter(params, 0, &program)
+	parameter(params, 1, &how)
+	if n.slot() < how.NoEarlier {
+		return nil, &Refusal{-32016, "Minimum context slot has not been reached"}
+	}
+	list := []any{}
+	for _, key := range slices.Sorted(maps.Keys(n.accounts)) {
+		a, wanted := n.accounts[key], true
+		for _, f := range how.Filters {
+			begins := make([]byte, 32)
+			wanted = wanted && (f.Size == 0 || f.Size == len(a.Data)) &&
+				(f.Memcmp == nil || market.DecodeBase58(begins, f.Memcmp.Bytes) && bytes.HasPrefix(a.Data, begins))
+		}
+		if wanted && a.Owner == program {
+			list = append(list, map[string]any{"pubkey": key, "account": how.told(a)})
+		}
+	}
+	return map[string]any{"context": map[string]any{"slot": n.slot()}, "value": list}, nil
 }
 
 // slot is that of the newest block.
@@ -311,7 +351,7 @@ func (n *Node) transaction(signature string) any {
 			}
 			signed, _ := tx["transaction"].(map[string]any)
 			if list, _ := signed["signatures"].([]any); len(list) > 0 && list[0] == signature {
-				tx["slot"] = n.blocks[i].Number
+				tx["slot"], tx["blockTime"] = n.blocks[i].Number, n.blocks[i].Time
 				return tx
 			}
 		}

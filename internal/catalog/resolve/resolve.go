@@ -49,7 +49,7 @@ func resolveSpec(r *report, s *v1alpha1.ChainSpec, secretDir string) *chainconfi
 		Exchanges:     resolveExchanges(r, family, s.Exchanges),
 		Endpoints:     resolveEndpoints(r, s, secretDir),
 		Start:         resolveStart(r, s.Start),
-		Tracking:      resolveTracking(r, s.ID, family, s.Tracking),
+		Tracking:      resolveTracking(r, s.ID, s.Tracking),
 		Retention:     resolveRetention(r, s.Retention),
 		ReorgBlocks:   r.natural("spec.reorgBlocks", s.ReorgBlocks, 1, 10_000, v1alpha1.DefaultReorgBlocks),
 		FinalityDepth: r.natural("spec.finalityDepth", s.FinalityDepth, 1, 1_000_000, v1alpha1.DefaultFinalityDepth),
@@ -260,7 +260,7 @@ func resolveStart(r *report, s *v1alpha1.Start) chainconfig.Start {
 
 var holders = []string{string(chainconfig.HoldersLaunches), string(chainconfig.HoldersDeclared), string(chainconfig.HoldersAll)}
 
-func resolveTracking(r *report, chain string, family chainconfig.Family, t v1alpha1.Tracking) chainconfig.Tracking {
+func resolveTracking(r *report, chain string, t v1alpha1.Tracking) chainconfig.Tracking {
 	if t.MinLiquidityUSD == "" {
 		t.MinLiquidityUSD = v1alpha1.DefaultMinLiquidityUSD
 	}
@@ -268,16 +268,6 @@ func resolveTracking(r *report, chain string, family chainconfig.Family, t v1alp
 		t.Holders = v1alpha1.DefaultHolders
 	}
 	r.choice("spec.tracking.holders", string(t.Holders), holders)
-	pastDays := v1alpha1.DefaultPastDays
-	if family == chainconfig.Solana { // its nodes don't find what a token or a wallet did in the past
-		pastDays = 0
-		if t.Holders == v1alpha1.Holders(chainconfig.HoldersDeclared) || t.Holders == v1alpha1.Holders(chainconfig.HoldersAll) {
-			r.add("spec.tracking.holders", "is %s; allowed on family Solana: Launches", t.Holders)
-		}
-		if t.PastDays != nil && *t.PastDays != 0 {
-			r.add("spec.tracking.pastDays", "is %d; allowed on family Solana: 0, or leave it out", *t.PastDays)
-		}
-	}
 	gate := board.DefaultGate()
 	counted := gate.LiquidityMin(chain)
 	if t.CountedLiquidityUSD != "" {
@@ -292,7 +282,7 @@ func resolveTracking(r *report, chain string, family chainconfig.Family, t v1alp
 			Transfers: r.integer("spec.tracking.holderCaps.transfers", t.HolderCaps.Transfers, 1, 10_000_000_000, 0),
 			Days:      r.integer("spec.tracking.holderCaps.days", t.HolderCaps.Days, 1, 365, 0),
 		},
-		PastDays: r.integer("spec.tracking.pastDays", t.PastDays, 0, 3650, pastDays),
+		PastDays: r.integer("spec.tracking.pastDays", t.PastDays, 0, 3650, v1alpha1.DefaultPastDays),
 	}
 }
 

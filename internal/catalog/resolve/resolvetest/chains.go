@@ -183,12 +183,6 @@ func Chains() []Refused {
 			server("spec.exchanges: Invalid value", "every exchanges[].factory must be an address of the chain's family"),
 		editSolana("a genesis hash of 33 bytes", `genesisHash: 4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY`, `genesisHash: zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz`,
 			"spec.genesisHash: ", "is no hash; allowed: base58 of 32 bytes"),
-		editSolana("holders of majors on Solana", `  suspend: true`, "  suspend: true\n  tracking: {holders: Declared}",
-			"spec.tracking.holders: is Declared", "allowed on family Solana: Launches").
-			server("spec.tracking: Invalid value", "on family Solana only the holders of launched tokens are counted"),
-		editSolana("the past of wallets on Solana", `  suspend: true`, "  suspend: true\n  tracking: {pastDays: 90}",
-			"spec.tracking.pastDays: is 90", "allowed on family Solana: 0").
-			server("spec.tracking: Invalid value", "on family Solana the past of wallets isn't read"),
 		edit("a genesis hash on EVM", `  chainID: 8453`, "  chainID: 8453\n  genesisHash: 4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY",
 			"spec.genesisHash: is for family Solana alone", "leave it out").
 			server("spec.genesisHash: Invalid value", "genesisHash is for family Solana alone: leave it out"),

@@ -85,6 +85,7 @@ spec:
   genesisHash: 4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY
   minTradeUSD: "2"
   blockTime: 400ms
+  tracking: {holders: Declared, pastDays: 30}
   nativeAsset: {symbol: SOL, wrapped: So11111111111111111111111111111111111111112}
   exchanges:
   - {name: pumpswap, protocol: PumpSwap, factory: pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA}
