@@ -105,9 +105,11 @@ type Indexer struct {
 	// settled is set once this run is at the head, or has a reason not to be.
 	settled atomic.Bool
 	// head is what the nodes announced when the loop read it last, heard what they announced last, whoever read it.
-	head     chain.Head
-	heard    heard
-	enricher *enrich.Enricher
+	head chain.Head
+	// headReadAt is when that was; zero of a session that has read none.
+	headReadAt time.Time
+	heard      heard
+	enricher   *enrich.Enricher
 	// pruned is the chain's hour up to which retention has been applied.
 	pruned int64
 	// announced is when a node last told of a block by itself.
@@ -414,7 +416,7 @@ func (ix *Indexer) index(ctx context.Context) error {
 	if ix.successor == nil {
 		heads = ix.nodes.Heads(ctx)
 	}
-	ix.running, ix.near, ix.outage = false, false, outage{}
+	ix.running, ix.near, ix.outage, ix.headReadAt = false, false, outage{}, time.Time{}
 	ix.noneMissing()
 	for {
 		ix.pulse.beat()
@@ -441,8 +443,10 @@ func (ix *Indexer) turn(ctx context.Context) (caughtUp bool, err error) {
 	if err := ix.awaitBudget(ctx); err != nil {
 		return false, err
 	}
-	if err := ix.readHead(ctx); err != nil {
-		return false, err
+	if !ix.headIsFar() {
+		if err := ix.readHead(ctx); err != nil {
+			return false, err
+		}
 	}
 	if err := ix.begin(ctx); err != nil {
 		return false, err
@@ -472,13 +476,23 @@ func (ix *Indexer) turn(ctx context.Context) (caughtUp bool, err error) {
 	return caughtUp, nil
 }
 
+// farHead is for how long a head isn't read again that is far above what is indexed.
+const farHead = 2 * time.Second
+
+// headIsFar reports whether the next blocks are far below a head that was just read: to ask for it before each few of them would hold an index up that is behind.
+func (ix *Indexer) headIsFar() bool {
+	last := ix.state.Last()
+	return !last.Hash.IsZero() && ix.head.Number > last.Number+headersAtOnce && ix.o.Now().Sub(ix.headReadAt) < farHead
+}
+
 func (ix *Indexer) readHead(ctx context.Context) error {
 	began := ix.o.Now()
+	ix.headReadAt = time.Time{}
 	head, err := ix.nodes.Head(ctx)
 	if err != nil {
 		return err
 	}
-	ix.head = head
+	ix.head, ix.headReadAt = head, began
 	ix.rhythm.see(began, head.Number)
 	ix.holders.See(head.Reached, head.Final)
 	ix.pasts.See(min(head.Final, head.Reached-min(head.Reached, ix.cfg.ReorgBlocks)))

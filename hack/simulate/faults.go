@@ -34,7 +34,8 @@ type nodeFault struct {
 // lost is why plans that people write alone have pruned states.
 const lost = "samples of then are left out, and tokens without a price aren't asked for their supply: rows may differ from a fresh index's"
 
-var nodeFaults = map[string]nodeFault{
+// anyFaults are those of any node, evmFaults and solanaFaults what nodes of one family do besides.
+var anyFaults = map[string]nodeFault{
 	"connection dropped": {whole: func(x *exchange) { x.drop = true }},
 	"502":                {whole: func(x *exchange) { x.status, x.text = 502, "<html>Bad Gateway</html>" }},
 	"HTML with 200":      {whole: func(x *exchange) { x.text = "<html>rate limited</html>" }},
@@ -45,7 +46,9 @@ var nodeFaults = map[string]nodeFault{
 	"wrong id":           {calls: func(_ *node, c *call) { c.wrongID = true }},
 	"rate limited":       {calls: func(_ *node, c *call) { c.fail(-32005, "rate limit exceeded") }},
 	"internal error":     {calls: func(_ *node, c *call) { c.fail(-32603, "Internal error") }},
+}
 
+var evmFaults = map[string]nodeFault{
 	"no logs":           {kind: omission, calls: noLogs},
 	"no block":          {kind: omission, calls: noBlock},
 	"no receipts":       {kind: omission, calls: noReceipts},
@@ -80,22 +83,24 @@ var nodeFaults = map[string]nodeFault{
 	"every block's logs gone": {kind: lie, calls: noLogs},
 }
 
-// faultsOf are the names of the faults of a kind that are drawn, in order.
-func faultsOf(k kind, off bool) []string {
+// faultsOf are the names of the faults of a kind that are drawn for a family, in order.
+func faultsOf(family string, k kind, off bool) []string {
 	var names []string
-	for _, name := range slices.Sorted(maps.Keys(nodeFaults)) {
-		if f := nodeFaults[name]; f.kind == k && (f.off == "" || off) {
+	all := faultsOfFamily(family)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if f := all[name]; f.kind == k && (f.off == "" || off) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// headFaults are the names of the lies and omissions of the newest block, in order.
-func headFaults() []string {
+// headFaults are the names of a family's lies and omissions of the newest block, in order.
+func headFaults(family string) []string {
 	var names []string
-	for _, name := range slices.Sorted(maps.Keys(nodeFaults)) {
-		if nodeFaults[name].ofHead {
+	all := faultsOfFamily(family)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name].ofHead {
 			names = append(names, name)
 		}
 	}
@@ -106,6 +111,8 @@ func headFaults() []string {
 type event struct {
 	// on is the database that it is for; empty is both. "never" ends another, and "written" stands in plans that people write alone.
 	on string
+	// evm says that it is for EVM chains alone.
+	evm bool
 	// least and most bound N; until is what ends it, if anything has to.
 	least, most int
 	until       string
@@ -118,10 +125,10 @@ var table = map[string]event{
 	"rollback":             {least: 1, most: 12, do: (*run).rollback},
 	"hours without blocks": {least: 1, most: 5, do: (*run).gap},
 	"burst of blocks":      {least: 10, most: 40, do: (*run).burst},
-	"flood of pools":       {least: 50, most: 300, do: (*run).floodPools},
-	"hostile contracts":    {do: (*run).hostileContracts},
-	"flood of trades":      {on: "written", do: (*run).floodTrades},
-	"flood of ticks":       {on: "written", do: (*run).floodTicks},
+	"flood of pools":       {evm: true, least: 50, most: 300, do: (*run).floodPools},
+	"hostile contracts":    {evm: true, do: (*run).hostileContracts},
+	"flood of trades":      {evm: true, on: "written", do: (*run).floodTrades},
+	"flood of ticks":       {evm: true, on: "written", do: (*run).floodTicks},
 
 	"kill -9":            {do: (*run).kill},
 	"kill -9 of the API": {on: "postgres", do: (*run).killAPI},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
 )
 
@@ -17,7 +18,7 @@ import (
 
 // reorg replaces the newest blocks by empty ones, and goes on.
 func (r *run) reorg(ctx context.Context, depth int) error {
-	if err := r.chain.Reorg(ctx, depth); err != nil {
+	if err := r.chain.reorg(ctx, depth); err != nil {
 		return err
 	}
 	return r.afterFork(ctx)
@@ -25,20 +26,20 @@ func (r *run) reorg(ctx context.Context, depth int) error {
 
 // rollback takes the newest blocks away: the head goes back, and others come.
 func (r *run) rollback(ctx context.Context, depth int) error {
-	if err := r.chain.Rollback(ctx, depth); err != nil {
+	if err := r.chain.rollback(ctx, depth); err != nil {
 		return err
 	}
 	return r.afterFork(ctx)
 }
 
 func (r *run) afterFork(ctx context.Context) error {
-	latest, err := r.chain.Latest(ctx)
+	latest, err := r.chain.newest(ctx)
 	if err != nil {
 		return err
 	}
 	r.watch.forked()
-	if latest.Timestamp.After(r.at) {
-		r.at = latest.Timestamp
+	if latest.time.After(r.at) {
+		r.at = latest.time
 	}
 	return nil
 }
@@ -58,12 +59,26 @@ func (r *run) burst(ctx context.Context, blocks int) error {
 	return nil
 }
 
-func (r *run) floodPools(ctx context.Context, count int) error {
-	token := r.world.Wrapped
-	if r.floods%2 == 1 {
-		token = r.world.Tokens[4].Address
+// The next ones are of EVM chains alone.
+
+// evm is the run's chain, where it is one of EVM.
+func (r *run) evm() (*world.World, error) {
+	if c, ok := r.chain.(*evmChain); ok {
+		return c.world, nil
 	}
-	if err := attack.FloodPools(ctx, r.world, token, r.floods*1000, count); err != nil {
+	return nil, errors.New("it is for EVM chains alone")
+}
+
+func (r *run) floodPools(ctx context.Context, count int) error {
+	w, err := r.evm()
+	if err != nil {
+		return err
+	}
+	token := w.Wrapped
+	if r.floods%2 == 1 {
+		token = w.Tokens[4].Address
+	}
+	if err := attack.FloodPools(ctx, w, token, r.floods*1000, count); err != nil {
 		return err
 	}
 	r.floods++
@@ -71,25 +86,37 @@ func (r *run) floodPools(ctx context.Context, count int) error {
 }
 
 // hostileContracts puts the hostile contracts there once and has each of them log what a pool and a token log.
-func (r *run) hostileContracts(ctx context.Context, _ int) (err error) {
+func (r *run) hostileContracts(ctx context.Context, _ int) error {
+	w, err := r.evm()
+	if err != nil {
+		return err
+	}
 	if r.hostile == nil {
-		if r.hostile, err = attack.HostileContracts(ctx, r.world, r.seal); err != nil {
+		if r.hostile, err = attack.HostileContracts(ctx, w, r.seal); err != nil {
 			return err
 		}
 	}
-	if _, err := attack.Provoke(ctx, r.world, r.hostile); err != nil {
+	if _, err := attack.Provoke(ctx, w, r.hostile); err != nil {
 		return err
 	}
 	return r.seal(ctx)
 }
 
 func (r *run) floodTrades(ctx context.Context, count int) error {
-	return attack.FloodTrades(ctx, r.world, count, r.seal)
+	w, err := r.evm()
+	if err != nil {
+		return err
+	}
+	return attack.FloodTrades(ctx, w, count, r.seal)
 }
 
 func (r *run) floodTicks(ctx context.Context, count int) error {
+	w, err := r.evm()
+	if err != nil {
+		return err
+	}
 	r.floods++
-	return attack.FloodTicks(ctx, r.world, (r.floods-1)*count, count, r.seal)
+	return attack.FloodTicks(ctx, w, (r.floods-1)*count, count, r.seal)
 }
 
 // These events meet a process: the first indexer, where no other is named.

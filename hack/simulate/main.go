@@ -10,6 +10,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -30,6 +31,7 @@ faults stop, the head is reached; and then every derived row is that of a fresh 
   simulate --for 10m             fresh seeds for ten minutes
   simulate --seeds 1,7,4-9       these seeds
   simulate --seeds 7 --times 5   one seed five times: how often does it fail?
+  simulate --family solana       a chain of Solana's family in place of an EVM one
   simulate --plan 7              print what a seed has happen
   simulate --plan-file p.json    run a plan that somebody wrote
   simulate planted               find the defects that hack/simulate/planted has as patches
@@ -42,6 +44,7 @@ Flags:
 
 type settings struct {
 	seeds    string
+	family   string
 	duration time.Duration
 	times    int
 	parallel int
@@ -75,6 +78,7 @@ func start(args []string) error {
 	var s settings
 	flags := flag.NewFlagSet("simulate", flag.ContinueOnError)
 	flags.StringVar(&s.seeds, "seeds", "", "seeds to run, as in 1,7,4-9; empty draws fresh ones")
+	flags.StringVar(&s.family, "family", familyEVM, "the chain's family: solana, or nothing for EVM")
 	flags.DurationVar(&s.duration, "for", 10*time.Minute, "how long fresh seeds are drawn")
 	flags.IntVar(&s.times, "times", 1, "how often each seed is run")
 	flags.IntVar(&s.parallel, "parallel", 3, "seeds that run at the same time; each mostly waits")
@@ -100,13 +104,16 @@ func start(args []string) error {
 		}
 		return err
 	}
+	if s.family != familyEVM && s.family != familySolana {
+		return fmt.Errorf("--family is %q; allowed: solana, or leave it out for an EVM chain", s.family)
+	}
 	if flags.NArg() > 0 || s.times < 1 || s.parallel < 1 {
 		return errors.New("see simulate --help")
 	}
 	if s.plan > 0 {
 		out := json.NewEncoder(os.Stdout)
 		out.SetIndent("", "  ")
-		return out.Encode(draw(s.plan, s.off))
+		return out.Encode(draw(s.plan, s.family, s.off))
 	}
 	seeds, err := parseSeeds(s.seeds)
 	if err != nil {
@@ -224,7 +231,7 @@ func (c *campaign) seeds(list []uint64) func() (seed uint64, number int, ok bool
 }
 
 func (c *campaign) run(ctx context.Context, seed uint64, number int) {
-	p := cmp.Or(c.written, draw(seed, c.off))
+	p := cmp.Or(c.written, draw(seed, c.family, c.off))
 	dir := filepath.Join(c.dir, fmt.Sprintf("%d-%d", seed, number))
 	out, err := play(ctx, p, dir, c.server)
 	if ctx.Err() != nil {
@@ -296,8 +303,8 @@ func (c *campaign) conclude(ctx context.Context) error {
 	for _, name := range names {
 		fmt.Printf("%-26s %8d %8d\n", name, c.faults[name], c.seedsOf[name])
 	}
-	for _, name := range append(faultsOf(errorFault, c.off), append(faultsOf(omission, c.off), faultsOf(lie, c.off)...)...) {
-		if c.faults[name] == 0 {
+	for _, name := range slices.Sorted(maps.Keys(faultsOfFamily(c.family))) {
+		if c.faults[name] == 0 && (c.off || faultsOfFamily(c.family)[name].off == "") {
 			fmt.Printf("%-26s never met\n", name)
 		}
 	}

@@ -16,8 +16,9 @@ import (
 
 // node is an endpoint of the chain: it stands before anvil and behaves as its plan says.
 type node struct {
-	plan *Node
-	seed uint64
+	plan   *Node
+	faults map[string]nodeFault
+	seed   uint64
 	url  string
 
 	real, fork atomic.Pointer[string] // URLs of anvil's chains
@@ -100,7 +101,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	faults := n.faultsOf(number)
 	x := &exchange{status: http.StatusOK}
 	for _, name := range faults {
-		if f := nodeFaults[name]; f.whole != nil {
+		if f := n.faults[name]; f.whole != nil {
 			n.met(name, calls)
 			f.whole(x)
 		}
@@ -127,7 +128,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	for _, name := range faults {
-		if f := nodeFaults[name]; f.calls != nil {
+		if f := n.faults[name]; f.calls != nil {
 			before := answersOf(calls)
 			for _, c := range calls {
 				f.calls(n, c)

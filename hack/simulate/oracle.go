@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"path/filepath"
 	"time"
 
@@ -26,29 +27,48 @@ func (r *run) compare(ctx context.Context) (differences []string, err error) {
 		return nil, err
 	}
 	defer func() { _ = fresh.Close() }()
+	if err := r.keepFacts(ctx, left, fresh); err != nil {
+		return nil, err
+	}
 	if err := r.indexAnew(ctx, fresh); err != nil {
 		return nil, err
 	}
-	was, _, err := left.Chain(ctx, chainID)
+	was, _, err := left.Chain(ctx, r.chain.id())
 	if err != nil {
 		return nil, err
 	}
-	is, _, err := fresh.Chain(ctx, chainID)
+	is, _, err := fresh.Chain(ctx, r.chain.id())
 	if err != nil {
 		return nil, err
 	}
 	if was.Last.Hash != is.Last.Hash {
 		return []string{fmt.Sprintf("the index ended at block %d %s, a fresh one at %d %s", was.Last.Number, was.Last.Hash, is.Last.Number, is.Last.Hash)}, nil
 	}
-	have, err := left.Inspect.Derived(ctx, chainID)
+	have, err := left.Inspect.Derived(ctx, r.chain.id())
 	if err != nil {
 		return nil, err
 	}
-	want, err := fresh.Inspect.Derived(ctx, chainID)
+	want, err := fresh.Inspect.Derived(ctx, r.chain.id())
 	if err != nil {
 		return nil, err
 	}
 	return differ.Tables(have, want), nil
+}
+
+// keepFacts gives the fresh index of a Solana what nodes told the other one: they tell it for now alone, and it holds from the block on of which it was.
+func (r *run) keepFacts(ctx context.Context, left, fresh *store.Store) error {
+	if r.plan.Family != familySolana {
+		return nil
+	}
+	facts, err := left.Facts.Between(ctx, r.chain.id(), 0, math.MaxInt32)
+	if err != nil {
+		return err
+	}
+	lease, err := fresh.Leases.Acquire(ctx, r.chain.id(), "fresh", 1)
+	if err != nil {
+		return err
+	}
+	return fresh.Inspect.KeepFacts(ctx, lease, facts)
 }
 
 // indexAnew indexes the chain from its start, without any fault.
@@ -63,14 +83,14 @@ func (r *run) indexAnew(ctx context.Context, st *store.Store) error {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- ix.Run(ctx) }()
-	head, err := r.chain.Latest(ctx)
+	head, err := r.chain.newest(ctx)
 	for deadline := time.Now().Add(headBound); err == nil; time.Sleep(50 * time.Millisecond) {
 		var s store.ChainStatus
-		if s, _, err = st.Chain(ctx, chainID); err == nil && s.Last.Number == head.Number {
+		if s, _, err = st.Chain(ctx, r.chain.id()); err == nil && s.Last.Number == head.number {
 			break
 		}
 		if time.Now().After(deadline) {
-			err = fmt.Errorf("a fresh index of the chain did not reach its head %d", head.Number)
+			err = fmt.Errorf("a fresh index of the chain did not reach its head %d", head.number)
 		}
 	}
 	cancel()

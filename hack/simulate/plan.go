@@ -10,6 +10,8 @@ import (
 // requests, never moments.
 type Plan struct {
 	Seed uint64 `json:"seed"`
+	// Family is "solana", or empty for an EVM chain.
+	Family string `json:"family,omitempty"`
 	// Database is "sqlite", where everything runs in one process, or "postgres", with an indexer and an API server of their own.
 	Database string `json:"database"`
 	// Second starts a second indexer of the same chain, which waits for the first one's lease.
@@ -68,10 +70,10 @@ const firstPart = 4
 // reorgBlocks is the undo horizon of the simulated chain. Blocks that a liar forged are found out within it.
 const reorgBlocks = 400
 
-// draw makes the plan of a seed. off switches on the faults that are known not to be mended yet.
-func draw(seed uint64, off bool) *Plan {
+// draw makes the plan of a seed, for a chain of a family. off switches on the faults that are known not to be mended yet.
+func draw(seed uint64, family string, off bool) *Plan {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	p := &Plan{Seed: seed, Database: "postgres", Blocks: 90 + rng.IntN(40)}
+	p := &Plan{Seed: seed, Family: family, Database: "postgres", Blocks: 90 + rng.IntN(40)}
 	if seed%3 == 0 { // so that any short list of seeds has both
 		p.Database = "sqlite"
 	}
@@ -94,27 +96,29 @@ const mostTicks = 8000
 
 // drawMore draws what came later than the rest, so that a seed keeps the rest of its plan.
 func (p *Plan) drawMore(rng *rand.Rand) {
+	faults := faultsOfFamily(p.Family)
 	at := firstPart + 10 + rng.IntN(p.Blocks/2)
 	// A node that gives logs twice gives two logs one index. One that lies besides would never be believed, and never found out.
-	if rng.IntN(4) == 0 && !p.lying() {
+	if rng.IntN(4) == 0 && !p.lying() && p.Family == familyEVM {
 		p.Nodes[0].Faults = append(p.Nodes[0].Faults, NodeFault{Fault: "logs twice", From: at, To: p.Blocks, Percent: 100, Ever: true})
 	}
 	unlimited := !slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.MaxAnswer > 0 })
-	if rng.IntN(4) == 0 && unlimited {
+	if rng.IntN(4) == 0 && unlimited && p.Family == familyEVM {
 		p.Events = append(p.Events, Event{At: at, Do: "flood of ticks", N: mostTicks - rng.IntN(1000)})
 		slices.SortStableFunc(p.Events, func(a, b Event) int { return a.At - b.At })
 	}
 	// A liar that is asked as often as the others is found out, or left aside, after a few lies.
-	if rng.IntN(3) > 0 && slices.ContainsFunc(p.Nodes[0].Faults, func(f NodeFault) bool { return nodeFaults[f.Fault].kind == lie }) {
+	if rng.IntN(3) > 0 && slices.ContainsFunc(p.Nodes[0].Faults, func(f NodeFault) bool { return faults[f.Fault].kind == lie }) {
 		p.Nodes[0].Weight = pick(rng, []int{10, 50})
 	}
 }
 
 // lying reports whether an endpoint lies in a way that only the others' answers tell; see nodeFault.lasting.
 func (p *Plan) lying() bool {
+	faults := faultsOfFamily(p.Family)
 	for _, n := range p.Nodes {
 		for _, f := range n.Faults {
-			if nodeFaults[f.Fault].lasting {
+			if faults[f.Fault].lasting {
 				return true
 			}
 		}
@@ -131,6 +135,9 @@ func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
 		n.Client = pick(rng, clients)
+		if p.Family == familySolana {
+			n.Client = ""
+		}
 		if rng.IntN(3) == 0 {
 			n.MaxBatch = pick(rng, []int{3, 10, 40})
 		}
@@ -155,14 +162,14 @@ func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
 			liar = true
 			what := rng.IntN(4)
 			if what > 1 { // a lie of any kind
-				n.Faults = append(n.Faults, NodeFault{Fault: pick(rng, faultsOf(lie, off)), From: firstPart + 6, To: p.Blocks, Percent: 100})
+				n.Faults = append(n.Faults, NodeFault{Fault: pick(rng, faultsOf(p.Family, lie, off)), From: firstPart + 6, To: p.Blocks, Percent: 100})
 			}
 			if what < 3 { // a false head, to the very end: one of three mustn't keep the others' head from being reached
-				f := NodeFault{Fault: pick(rng, headFaults()), From: firstPart + 6 + rng.IntN(p.Blocks/3), To: p.Blocks, Ever: true}
+				f := NodeFault{Fault: pick(rng, headFaults(p.Family)), From: firstPart + 6 + rng.IntN(p.Blocks/3), To: p.Blocks, Ever: true}
 				f.Percent = pick(rng, []int{20, 60, 100})
 				n.Faults = append(n.Faults, f)
 			}
-		case i == 0 && count == 2 && rng.IntN(3) == 0: // the receipts decide between two
+		case i == 0 && count == 2 && rng.IntN(3) == 0 && p.Family == familyEVM: // the receipts decide between two
 			liar = true
 			n.Faults = append(n.Faults, NodeFault{Fault: "half of the logs", From: firstPart + 6, To: p.Blocks, Percent: 100})
 		}
@@ -172,12 +179,12 @@ func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
 func (p *Plan) drawNodeFault(rng *rand.Rand, worst kind, off bool) NodeFault {
 	var names []string
 	for k := errorFault; k <= min(worst, omission); k++ {
-		names = append(names, faultsOf(k, off)...)
+		names = append(names, faultsOf(p.Family, k, off)...)
 	}
 	f := NodeFault{Fault: pick(rng, names), Percent: pick(rng, []int{5, 20, 50, 100})}
 	f.From = rng.IntN(p.Blocks / 2)
 	f.To = f.From + 5 + rng.IntN(p.Blocks/3)
-	if len(p.Nodes) == 1 && nodeFaults[f.Fault].kind == omission {
+	if len(p.Nodes) == 1 && faultsOfFamily(p.Family)[f.Fault].kind == omission {
 		f.Percent = min(f.Percent, 20)
 	}
 	return f
@@ -187,7 +194,7 @@ func (p *Plan) drawNodeFault(rng *rand.Rand, worst kind, off bool) NodeFault {
 func (p *Plan) drawEvents(rng *rand.Rand) {
 	var names []string
 	for name, e := range table {
-		if e.on == "" || e.on == p.Database {
+		if (e.on == "" || e.on == p.Database) && !(e.evm && p.Family != familyEVM) {
 			names = append(names, name)
 		}
 	}
@@ -211,5 +218,9 @@ func pick[T any](rng *rand.Rand, of []T) T { return of[rng.IntN(len(of))] }
 
 // says is the plan in a line for people.
 func (p *Plan) says() string {
-	return fmt.Sprintf("seed %d: %s, %d endpoints, %d blocks, %d events", p.Seed, p.Database, len(p.Nodes), p.Blocks, len(p.Events))
+	of := ""
+	if p.Family != familyEVM {
+		of = " of " + p.Family
+	}
+	return fmt.Sprintf("seed %d%s: %s, %d endpoints, %d blocks, %d events", p.Seed, of, p.Database, len(p.Nodes), p.Blocks, len(p.Events))
 }

@@ -404,7 +404,7 @@ func readPlan(file string) (*Plan, error) {
 	}
 	for _, n := range p.Nodes {
 		for _, f := range n.Faults {
-			if _, ok := nodeFaults[f.Fault]; !ok {
+			if _, ok := faultsOfFamily(p.Family)[f.Fault]; !ok {
 				return nil, fmt.Errorf("%s: there is no fault %q", file, f.Fault)
 			}
 		}

@@ -11,13 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
-	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
-	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
-	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
-	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
-	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
-	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
 )
 
@@ -48,10 +41,7 @@ type run struct {
 	log  *trace
 	seen *tally
 
-	chain   *anvil.Node
-	world   *world.World
-	trader  *traffic.Trader
-	desk    *desk.Desk
+	chain   simulated
 	nodes   []*node
 	system  *system
 	watch   *watch
@@ -63,7 +53,7 @@ type run struct {
 	kept    *dbserver.Snapshot
 	floods  int
 	hostile []string
-	fork    *anvil.Node
+	fork    string // where a node answers that has another fork
 	bounds  *bounds
 }
 
@@ -98,14 +88,16 @@ func play(ctx context.Context, p *Plan, dir string, server func() (*dbserver.Ser
 		}
 		err = errors.Join(err, r.log.write(filepath.Join(dir, "trace.log")))
 	}()
-	if err := r.makeWorld(ctx); err != nil {
+	r.at = genesis.Add(4 * time.Hour)
+	if r.chain, err = begin(ctx, p, r.at); err != nil {
 		return out, err
 	}
-	defer r.endChains()
+	r.at = r.at.Add(time.Second)
+	defer r.endChain()
 	if err := r.makeNodes(ctx); err != nil {
 		return out, err
 	}
-	if r.system, err = newSystem(ctx, p, r.world, r.nodes, dir, server); err != nil {
+	if r.system, err = newSystem(ctx, p, r.chain, r.nodes, dir, server); err != nil {
 		return out, err
 	}
 	defer r.system.stop()
@@ -151,28 +143,9 @@ func play(ctx context.Context, p *Plan, dir string, server func() (*dbserver.Ser
 	return out, err
 }
 
-// makeWorld starts the chain, with contracts and some hours of history.
-func (r *run) makeWorld(ctx context.Context) (err error) {
-	if r.chain, err = anvil.StartNode(ctx, anvil.NodeOptions{ChainID: 31337, Timestamp: genesis}); err != nil {
-		return err
-	}
-	protocols := []venues.Protocol{venues.BoardwalkCurve, venues.PonsV2, venues.FourMemeV2, venues.ClankerV4}
-	if r.world, err = launch.Deploy(ctx, r.chain, world.DeployOptions{Seed: r.plan.Seed}, protocols...); err != nil {
-		return err
-	}
-	r.trader = traffic.NewTrader(r.world, r.plan.Seed)
-	r.desk = desk.New(r.world, desk.Options{Seed: r.plan.Seed, Every: 3 * time.Second})
-	r.at = genesis.Add(4 * time.Hour)
-	err = history.Mine(ctx, r.world, r.trader, history.Options{
-		Span: 3 * time.Hour, Blocks: 50, BlockTime: 2 * time.Second, TxPerBlock: 4, Seed: r.plan.Seed, End: r.at,
-	})
-	r.at = r.at.Add(time.Second)
-	return err
-}
-
 func (r *run) makeNodes(ctx context.Context) error {
 	for i := range r.plan.Nodes {
-		n := &node{plan: &r.plan.Nodes[i], seed: r.plan.Seed, block: &r.made, seen: r.seen, log: r.log}
+		n := &node{plan: &r.plan.Nodes[i], faults: faultsOfFamily(r.plan.Family), seed: r.plan.Seed, block: &r.made, seen: r.seen, log: r.log}
 		url := r.chain.URL()
 		n.real.Store(&url)
 		if err := n.start(ctx); err != nil {
@@ -180,37 +153,22 @@ func (r *run) makeNodes(ctx context.Context) error {
 		}
 		r.nodes = append(r.nodes, n)
 		for _, f := range n.plan.Faults {
-			if f.Fault == "another fork" && r.fork == nil {
-				if err := r.makeFork(ctx); err != nil {
+			if f.Fault == "another fork" && r.fork == "" {
+				var err error
+				if r.fork, err = r.chain.fork(ctx, r.dir); err != nil {
 					return err
 				}
 			}
 		}
-		if r.fork != nil {
-			other := r.fork.URL()
-			n.fork.Store(&other)
+		if r.fork != "" {
+			n.fork.Store(&r.fork)
 		}
 	}
 	return nil
 }
 
-// makeFork starts a second node that has the blocks up to here in common with the chain, and others after them.
-func (r *run) makeFork(ctx context.Context) (err error) {
-	file := filepath.Join(r.dir, "state.json")
-	if err := r.chain.DumpState(ctx, file); err != nil {
-		return err
-	}
-	if r.fork, err = anvil.StartNode(ctx, anvil.NodeOptions{ChainID: 31337, Timestamp: genesis, LoadState: file}); err != nil {
-		return err
-	}
-	return errors.Join(r.fork.Mine(ctx, 5, time.Second), os.Remove(file))
-}
-
-func (r *run) endChains() {
-	r.chain.Kill()
-	if r.fork != nil {
-		r.fork.Kill()
-	}
+func (r *run) endChain() {
+	r.chain.end()
 	if r.kept != nil {
 		_ = r.kept.Close()
 	}
@@ -283,10 +241,7 @@ func (r *run) block(ctx context.Context) error {
 
 // mine makes a block with some trades in it.
 func (r *run) mine(ctx context.Context, trades int) error {
-	if _, err := r.desk.Step(ctx, r.at); err != nil {
-		return err
-	}
-	if _, err := r.trader.Step(ctx, trades); err != nil {
+	if err := r.chain.act(ctx, r.at, trades); err != nil {
 		return err
 	}
 	return r.seal(ctx)
@@ -294,19 +249,19 @@ func (r *run) mine(ctx context.Context, trades int) error {
 
 // seal makes a block of what was sent.
 func (r *run) seal(ctx context.Context) error {
-	if err := r.chain.MineAt(ctx, r.at); err != nil {
+	if err := r.chain.seal(ctx, r.at); err != nil {
 		return err
 	}
 	r.count++
 	if r.made.Load() >= 0 {
 		r.made.Store(r.count)
 	}
-	latest, err := r.chain.Latest(ctx)
+	latest, err := r.chain.newest(ctx)
 	if err != nil {
 		return err
 	}
 	r.watch.saw(latest)
-	r.at = latest.Timestamp
+	r.at = latest.time
 	if r.count%int64(time.Second/blockTime) == 0 {
 		r.at = r.at.Add(time.Second)
 	}
@@ -347,14 +302,14 @@ func (r *run) recover(ctx context.Context) (took time.Duration, failure string, 
 	if failure, err := r.untilNear(ctx); failure != "" || err != nil {
 		return 0, failure, err
 	}
-	head, err := r.chain.Latest(ctx)
+	head, err := r.chain.newest(ctx)
 	if err != nil {
 		return 0, "", err
 	}
 	began := time.Now()
-	for r.system.indexed(ctx) != int64(head.Number) {
+	for r.system.indexed(ctx) != int64(head.number) {
 		if took = time.Since(began); took > headBound {
-			return took, fmt.Sprintf("the head %d was not reached within %s after the last fault: the index is at %d", head.Number, headBound,
+			return took, fmt.Sprintf("the head %d was not reached within %s after the last fault: the index is at %d", head.number, headBound,
 				r.system.indexed(ctx)), nil
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -367,11 +322,11 @@ func (r *run) recover(ctx context.Context) (took time.Duration, failure string, 
 // untilNear makes blocks until the index is near the head: one that only gets there when the chain stands still lives on no mainnet.
 func (r *run) untilNear(ctx context.Context) (failure string, err error) {
 	for n := 0; ; n++ {
-		head, err := r.chain.Latest(ctx)
+		head, err := r.chain.newest(ctx)
 		if err != nil {
 			return "", err
 		}
-		behind := int64(head.Number) - r.system.indexed(ctx)
+		behind := int64(head.number) - r.system.indexed(ctx)
 		if behind <= near {
 			r.log.add("the index is %d blocks behind a chain that goes on, after %d blocks", behind, n)
 			return "", nil

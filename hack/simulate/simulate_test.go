@@ -50,8 +50,8 @@ func TestAPlanFollowsFromItsSeed(t *testing.T) {
 	t.Parallel()
 	seen := map[string]uint64{}
 	for seed := uint64(1); seed < 200; seed++ {
-		p := draw(seed, false)
-		if again := draw(seed, false); !reflect.DeepEqual(p, again) {
+		p := draw(seed, familyEVM, false)
+		if again := draw(seed, familyEVM, false); !reflect.DeepEqual(p, again) {
 			t.Fatalf("seed %d has two plans: %+v and %+v", seed, p, again)
 		}
 		raw, err := json.Marshal(p)
@@ -70,10 +70,10 @@ func TestEveryFaultIsDrawn(t *testing.T) {
 	t.Parallel()
 	faults, happened := map[string]bool{}, map[string]bool{}
 	for seed := uint64(1); seed < 1000; seed++ {
-		p := draw(seed, false)
+		p := draw(seed, familyEVM, false)
 		for _, n := range p.Nodes {
 			for _, f := range n.Faults {
-				if nodeFaults[f.Fault].off != "" {
+				if faultsOfFamily(familyEVM)[f.Fault].off != "" {
 					t.Errorf("seed %d has the fault %q, which is off", seed, f.Fault)
 				}
 				faults[f.Fault] = true
@@ -98,7 +98,7 @@ func TestEveryFaultIsDrawn(t *testing.T) {
 			}
 		}
 	}
-	for name, f := range nodeFaults {
+	for name, f := range faultsOfFamily(familyEVM) {
 		if !faults[name] && f.off == "" {
 			t.Errorf("no seed draws the fault %q", name)
 		}
@@ -129,7 +129,7 @@ func TestEveryFaultSpoilsSomething(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"id":1,"result":`+header+`}`, "0x1")
 	}))
 	t.Cleanup(chain.Close)
-	for name, f := range nodeFaults {
+	for name, f := range faultsOfFamily(familyEVM) {
 		x := &exchange{status: 200}
 		if f.whole != nil {
 			f.whole(x)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -12,22 +11,17 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
-	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
 )
-
-const chainID = "base"
 
 // statementTimeout is what the database's address sets, so that a silent connection is noticed soon.
 const statementTimeout = "10s"
@@ -42,12 +36,13 @@ type system struct {
 	indexers  []*process // those that index; the API's may be among them
 	api       *process
 	document  *chainconfig.Chain
+	chainID   string
 }
 
 // newSystem writes the manifests and the chain's document, and makes the database; nothing is started.
-func newSystem(ctx context.Context, p *Plan, w *world.World, nodes []*node, dir string, server func() (*dbserver.Server, error)) (*system, error) {
-	s := &system{dir: dir}
-	if err := s.declare(p, w, nodes); err != nil {
+func newSystem(ctx context.Context, p *Plan, c simulated, nodes []*node, dir string, server func() (*dbserver.Server, error)) (*system, error) {
+	s := &system{dir: dir, chainID: c.id()}
+	if err := s.declare(p, c, nodes); err != nil {
 		return nil, err
 	}
 	if p.Database == "sqlite" {
@@ -94,9 +89,9 @@ func btoi(b bool) int {
 	return 0
 }
 
-// declare writes manifests of the world with the nodes as endpoints, and the document that follows from them.
-func (s *system) declare(p *Plan, w *world.World, nodes []*node) error {
-	raw, err := w.Manifest(world.ManifestOptions{ID: chainID, Label: "Base", BlockTime: blockTime})
+// declare writes manifests of the chain with the nodes as endpoints, and the document that follows from them.
+func (s *system) declare(p *Plan, c simulated, nodes []*node) error {
+	raw, venues, err := c.manifests()
 	if err != nil {
 		return err
 	}
@@ -106,7 +101,7 @@ func (s *system) declare(p *Plan, w *world.World, nodes []*node) error {
 	}
 	spec, ok := manifest["spec"].(map[string]any)
 	if !ok {
-		return errors.New("the world's manifest has no spec")
+		return errors.New("the chain's manifest has no spec")
 	}
 	var endpoints []any
 	for _, n := range nodes {
@@ -121,7 +116,11 @@ func (s *system) declare(p *Plan, w *world.World, nodes []*node) error {
 	if p.Retention > 0 {
 		spec["retention"] = map[string]any{"trades": fmt.Sprintf("%dh", p.Retention)}
 	}
-	spec["tracking"] = map[string]any{"minLiquidityUSD": "0", "holders": "All"}
+	holders := "All"
+	if p.Family == familySolana { // there the holders of older tokens are counted from some block on, and which one differs
+		holders = "Launches"
+	}
+	spec["tracking"] = map[string]any{"minLiquidityUSD": "0", "holders": holders}
 	if raw, err = yaml.Marshal(manifest); err != nil {
 		return err
 	}
@@ -132,10 +131,7 @@ func (s *system) declare(p *Plan, w *world.World, nodes []*node) error {
 	if err := os.WriteFile(filepath.Join(manifests, "chain.yaml"), raw, 0o600); err != nil {
 		return err
 	}
-	if raw, err = venuesOn(w); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(manifests, "venues.yaml"), raw, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(manifests, "venues.yaml"), venues, 0o600); err != nil {
 		return err
 	}
 	declared, err := declaredIn(manifests)
@@ -147,35 +143,6 @@ func (s *system) declare(p *Plan, w *world.World, nodes []*node) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(s.dir, "chain.json"), raw, 0o600)
-}
-
-// venuesOn are the manifests of the world's launch venues, which name other chains besides, without those.
-func venuesOn(w *world.World) ([]byte, error) {
-	raw, err := launch.VenueManifests(map[string]*world.World{chainID: w})
-	if err != nil {
-		return nil, err
-	}
-	var out []byte
-	for document := range bytes.SplitSeq(raw, []byte("\n---\n")) {
-		var manifest map[string]any
-		if err := yaml.Unmarshal(document, &manifest); err != nil {
-			return nil, err
-		}
-		spec, ok := manifest["spec"].(map[string]any)
-		if !ok {
-			continue
-		}
-		chains, _ := spec["chains"].([]any)
-		spec["chains"] = slices.DeleteFunc(chains, func(c any) bool {
-			declared, ok := c.(map[string]any)
-			return !ok || declared["chain"] != chainID
-		})
-		if document, err = yaml.Marshal(manifest); err != nil {
-			return nil, err
-		}
-		out = append(append(out, document...), "---\n"...)
-	}
-	return out, nil
 }
 
 func (s *system) add(ctx context.Context, program string) (*process, error) {
@@ -225,7 +192,7 @@ func (s *system) stop() {
 func (s *system) indexed(ctx context.Context) (block int64) {
 	for _, p := range s.indexers {
 		if m, err := p.metrics(ctx); err == nil {
-			block = max(block, int64(m[`boardwalk_indexed_block{chain="`+chainID+`"}`]))
+			block = max(block, int64(m[`boardwalk_indexed_block{chain="`+s.chainID+`"}`]))
 		}
 	}
 	return block

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 const (
@@ -71,13 +70,13 @@ func (w *watch) fail(format string, args ...any) {
 }
 
 // saw notes a block that was made.
-func (w *watch) saw(b anvil.Block) {
+func (w *watch) saw(b made) {
 	if w == nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.heads = append(w.heads, seenHead{time.Now(), b.Timestamp})
+	w.heads = append(w.heads, seenHead{time.Now(), b.time})
 }
 
 // forked forgets the blocks seen: some of them are gone.
@@ -141,7 +140,8 @@ func (w *watch) askAPI(ctx context.Context, turn int) {
 	if w.r.system.api.isFrozen() {
 		return
 	}
-	token := w.r.world.Tokens[3+turn%8].Address
+	tokens, chainID := w.r.chain.tokens(), w.r.chain.id()
+	token := tokens[turn%len(tokens)]
 	paths := []string{
 		"/api/market/live?chain=" + chainID, "/api/token/info/" + token, "/api/launch/launches", "/api/token/" + token + "/candles?interval=1m",
 		"/api/market/token-prices?mints=" + token, "/api/majors", "/api/launch/status", "/api/chart/" + token,
@@ -173,7 +173,7 @@ func (w *watch) indexedTime(ctx context.Context) time.Time {
 		AsOf  time.Time `json:"as_of"`
 		Stale bool      `json:"stale"`
 	}
-	if w.ask(ctx, "/api/market/live?chain="+chainID, &list) != http.StatusOK || list.Stale {
+	if w.ask(ctx, "/api/market/live?chain="+w.r.chain.id(), &list) != http.StatusOK || list.Stale {
 		return time.Time{}
 	}
 	return list.AsOf

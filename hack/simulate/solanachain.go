@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/config/samples"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/tokentext"
+)
+
+// solanaChain is Solana's runtime with a world of people.
+type solanaChain struct {
+	*svm.Chain
+
+	world *solana.World
+	names *tokentext.Inventor
+	// asked are the tokens that the API is asked for.
+	asked []string
+	// slots counts the blocks made, some of which leave slots out.
+	slots uint64
+}
+
+// historyOfSolana is how many blocks a run's Solana begins with. deepestFork is the most that events take back.
+const historyOfSolana, deepestFork = 50, 12
+
+func beginSolana(ctx context.Context, seed uint64, end time.Time) (*solanaChain, error) {
+	chain, err := svm.Start(ctx, svm.Options{Slot: 1, Time: genesis})
+	if err != nil {
+		return nil, err
+	}
+	c := &solanaChain{Chain: chain, names: tokentext.New(seed)}
+	if c.world, err = solana.Deploy(ctx, chain, solana.Options{Seed: seed, People: 8, KeepPast: deepestFork}); err != nil {
+		c.end()
+		return nil, err
+	}
+	for n := range historyOfSolana {
+		at := end.Add(time.Duration(n-historyOfSolana+1) * 2 * time.Second)
+		if err := errors.Join(c.act(ctx, at, 3), c.seal(ctx, at)); err != nil {
+			c.end()
+			return nil, err
+		}
+	}
+	c.asked = append(c.asked, solana.USDC.String())
+	for _, curve := range c.world.Curves() {
+		c.asked = append(c.asked, curve.Token.String())
+	}
+	return c, nil
+}
+
+func (c *solanaChain) id() string { return "solana" }
+
+func (c *solanaChain) act(ctx context.Context, _ time.Time, count int) error {
+	for range count {
+		if err := c.world.Act(ctx, c.names); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *solanaChain) seal(ctx context.Context, at time.Time) error {
+	if last := c.world.Time(); at.Before(last) {
+		at = last
+	}
+	c.slots++
+	return c.world.Mine(ctx, c.world.Slot()+1+c.slots*c.slots%3, at)
+}
+
+func (c *solanaChain) newest(context.Context) (made, error) {
+	return made{c.world.Slot(), c.world.Time()}, nil
+}
+
+func (c *solanaChain) reorg(ctx context.Context, depth int) error {
+	at := c.world.Time()
+	if err := c.rollback(ctx, depth); err != nil {
+		return err
+	}
+	for range depth + 1 {
+		if err := c.seal(ctx, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *solanaChain) rollback(ctx context.Context, depth int) error {
+	return c.world.Fork(ctx, min(depth, deepestFork))
+}
+
+func (c *solanaChain) fork(context.Context, string) (string, error) {
+	return "", errors.New("there is no second node of a local Solana")
+}
+
+func (c *solanaChain) manifests() (chain, venues []byte, err error) {
+	var genesisHash string
+	if err := c.Call(context.Background(), &genesisHash, "getGenesisHash"); err != nil {
+		return nil, nil, err
+	}
+	chain, venues, _ = bytes.Cut(c.world.Manifest(genesisHash), []byte("\n---\n"))
+	pumpFun, err := samples.Files.ReadFile("15-pump-fun.yaml")
+	return chain, append(append(venues, "---\n"...), pumpFun...), err
+}
+
+func (c *solanaChain) tokens() []string { return c.asked }
+
+func (c *solanaChain) end() { _ = c.Close() } // it ends with this process at the latest
