@@ -308,6 +308,8 @@ func (g *gapped) TransfersOfWallets(context.Context, []market.Address, uint64, u
 	return nil, 0, errNotOfGapped
 }
 
+func (g *gapped) ListsAccounts() bool { return false }
+
 func (g *gapped) PastBlock(context.Context, uint64, market.Address) (market.Block, error) {
 	return market.Block{}, errNotOfGapped
 }

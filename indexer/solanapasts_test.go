@@ -29,7 +29,7 @@ func TestSolanaPasts(t *testing.T) {
 			cfg.Start, cfg.Tracking.PastDays = chainconfig.Start{Now: true}, 90
 			for range 2 {
 				same := func(text []byte) []byte { return text }
-				cfg.Endpoints = append(cfg.Endpoints, chainconfig.Endpoint{URL: another(t, l.Chain.URL(), same, same), Weight: 1})
+				cfg.Endpoints = append(cfg.Endpoints, chainconfig.Endpoint{URL: another(t, l.Chain.URL(), same), Weight: 1})
 			}
 			endLate := startSolanaWith(t, late, cfg, Options{PastSettle: 1})
 			for range 20 {

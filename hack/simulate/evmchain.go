@@ -88,7 +88,7 @@ func (c *evmChain) fork(ctx context.Context, dir string) (string, error) {
 }
 
 // manifests name the venues without the other chains that they are on.
-func (c *evmChain) manifests() (chain, venues []byte, err error) {
+func (c *evmChain) manifests() (chain, ofVenues []byte, err error) {
 	if chain, err = c.world.Manifest(world.ManifestOptions{ID: c.id(), Label: "Base", BlockTime: blockTime}); err != nil {
 		return nil, nil, err
 	}
@@ -113,9 +113,9 @@ func (c *evmChain) manifests() (chain, venues []byte, err error) {
 		if document, err = yaml.Marshal(manifest); err != nil {
 			return nil, nil, err
 		}
-		venues = append(append(venues, document...), "---\n"...)
+		ofVenues = append(append(ofVenues, document...), "---\n"...)
 	}
-	return chain, venues, nil
+	return chain, ofVenues, nil
 }
 
 func (c *evmChain) tokens() (list []string) {

@@ -59,6 +59,9 @@ func (p *Plan) drawLimits() {
 	rng := rand.New(rand.NewPCG(p.Seed, 2))
 	if rng.IntN(3) == 0 { // the chain is far away from all of them
 		latency := pick(rng, []int{40, 80, 120})
+		if p.Family == familySolana { // a block takes three questions, one after the other, and comes every 250 ms here
+			latency /= 2
+		}
 		for i := range p.Nodes {
 			p.Nodes[i].LatencyMS = latency
 		}

@@ -19,7 +19,7 @@ type node struct {
 	plan   *Node
 	faults map[string]nodeFault
 	seed   uint64
-	url  string
+	url    string
 
 	real, fork atomic.Pointer[string] // URLs of anvil's chains
 	block      *atomic.Int64          // how many blocks were made; -1 stops all faults

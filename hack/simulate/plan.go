@@ -160,20 +160,26 @@ func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
 		switch {
 		case worst == lie:
 			liar = true
-			what := rng.IntN(4)
-			if what > 1 { // a lie of any kind
-				n.Faults = append(n.Faults, NodeFault{Fault: pick(rng, faultsOf(p.Family, lie, off)), From: firstPart + 6, To: p.Blocks, Percent: 100})
-			}
-			if what < 3 { // a false head, to the very end: one of three mustn't keep the others' head from being reached
-				f := NodeFault{Fault: pick(rng, headFaults(p.Family)), From: firstPart + 6 + rng.IntN(p.Blocks/3), To: p.Blocks, Ever: true}
-				f.Percent = pick(rng, []int{20, 60, 100})
-				n.Faults = append(n.Faults, f)
-			}
+			n.Faults = append(n.Faults, p.drawLies(rng, off)...)
 		case i == 0 && count == 2 && rng.IntN(3) == 0 && p.Family == familyEVM: // the receipts decide between two
 			liar = true
 			n.Faults = append(n.Faults, NodeFault{Fault: "half of the logs", From: firstPart + 6, To: p.Blocks, Percent: 100})
 		}
 	}
+}
+
+// drawLies draws a lie of any kind, a false head, or both.
+func (p *Plan) drawLies(rng *rand.Rand, off bool) (faults []NodeFault) {
+	what := rng.IntN(4)
+	if what > 1 {
+		faults = append(faults, NodeFault{Fault: pick(rng, faultsOf(p.Family, lie, off)), From: firstPart + 6, To: p.Blocks, Percent: 100})
+	}
+	if what < 3 { // a false head, to the very end: one of three mustn't keep the others' head from being reached
+		f := NodeFault{Fault: pick(rng, headFaults(p.Family)), From: firstPart + 6 + rng.IntN(p.Blocks/3), To: p.Blocks, Ever: true}
+		f.Percent = pick(rng, []int{20, 60, 100})
+		faults = append(faults, f)
+	}
+	return faults
 }
 
 func (p *Plan) drawNodeFault(rng *rand.Rand, worst kind, off bool) NodeFault {
@@ -194,7 +200,7 @@ func (p *Plan) drawNodeFault(rng *rand.Rand, worst kind, off bool) NodeFault {
 func (p *Plan) drawEvents(rng *rand.Rand) {
 	var names []string
 	for name, e := range table {
-		if (e.on == "" || e.on == p.Database) && !(e.evm && p.Family != familyEVM) {
+		if (e.on == "" || e.on == p.Database) && (!e.evm || p.Family == familyEVM) {
 			names = append(names, name)
 		}
 	}

@@ -26,7 +26,18 @@ func TestMain(m *testing.M) {
 // draws others.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("testdata/seeds.txt")
+	runSeeds(t, "testdata/seeds.txt", familyEVM)
+}
+
+// TestSolanaSeeds runs those of testdata/solana.txt, on a chain of Solana's family.
+func TestSolanaSeeds(t *testing.T) {
+	t.Parallel()
+	runSeeds(t, "testdata/solana.txt", familySolana)
+}
+
+func runSeeds(t *testing.T, file, family string) {
+	t.Helper()
+	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,41 +51,54 @@ func TestSeeds(t *testing.T) {
 	if err != nil || len(seeds) == 0 {
 		t.Fatalf("%d seeds, %v", len(seeds), err)
 	}
-	if err := simulate(t.Context(), settings{parallel: 3, times: 1, dir: t.TempDir()}, seeds); err != nil {
+	if err := simulate(t.Context(), settings{parallel: 3, times: 1, family: family, dir: t.TempDir()}, seeds); err != nil {
 		t.Error(err)
 	}
 }
+
+// families are those that are simulated.
+var families = []string{familyEVM, familySolana}
 
 // TestAPlanFollowsFromItsSeed: the same seed has the same plan, and no other has it.
 func TestAPlanFollowsFromItsSeed(t *testing.T) {
 	t.Parallel()
 	seen := map[string]uint64{}
-	for seed := uint64(1); seed < 200; seed++ {
-		p := draw(seed, familyEVM, false)
-		if again := draw(seed, familyEVM, false); !reflect.DeepEqual(p, again) {
-			t.Fatalf("seed %d has two plans: %+v and %+v", seed, p, again)
+	for _, family := range families {
+		for seed := uint64(1); seed < 200; seed++ {
+			p := draw(seed, family, false)
+			if again := draw(seed, family, false); !reflect.DeepEqual(p, again) {
+				t.Fatalf("seed %d has two plans: %+v and %+v", seed, p, again)
+			}
+			raw, err := json.Marshal(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if other, ok := seen[string(raw)]; ok {
+				t.Errorf("seeds %d and %d have one plan", other, seed)
+			}
+			seen[string(raw)] = seed
 		}
-		raw, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if other, ok := seen[string(raw)]; ok {
-			t.Errorf("seeds %d and %d have one plan", other, seed)
-		}
-		seen[string(raw)] = seed
 	}
 }
 
 // TestEveryFaultIsDrawn: what stands in the tables happens under some seed, what begins ends, and nothing that is off is drawn.
 func TestEveryFaultIsDrawn(t *testing.T) {
 	t.Parallel()
+	for _, family := range families {
+		drawsAll(t, family)
+	}
+}
+
+func drawsAll(t *testing.T, family string) {
+	t.Helper()
+	all := faultsOfFamily(family)
 	faults, happened := map[string]bool{}, map[string]bool{}
 	for seed := uint64(1); seed < 1000; seed++ {
-		p := draw(seed, familyEVM, false)
+		p := draw(seed, family, false)
 		for _, n := range p.Nodes {
 			for _, f := range n.Faults {
-				if faultsOfFamily(familyEVM)[f.Fault].off != "" {
-					t.Errorf("seed %d has the fault %q, which is off", seed, f.Fault)
+				if of, ok := all[f.Fault]; !ok || of.off != "" {
+					t.Errorf("seed %d has the fault %q, which is off, or another family's", seed, f.Fault)
 				}
 				faults[f.Fault] = true
 			}
@@ -98,14 +122,14 @@ func TestEveryFaultIsDrawn(t *testing.T) {
 			}
 		}
 	}
-	for name, f := range faultsOfFamily(familyEVM) {
+	for name, f := range all {
 		if !faults[name] && f.off == "" {
 			t.Errorf("no seed draws the fault %q", name)
 		}
 	}
 	for name, what := range table {
-		if !happened[name] && what.on != "written" {
-			t.Errorf("under no seed there is %q", name)
+		if want := what.on != "written" && (!what.evm || family == familyEVM); want != happened[name] && what.on != "written" {
+			t.Errorf("under some seed of family %q there is %q: %t", family, name, happened[name])
 		}
 	}
 }
@@ -125,11 +149,28 @@ func TestEveryFaultSpoilsSomething(t *testing.T) {
 	for _, s := range []string{selectorBalanceOf, selectorTotalSupply, selectorDecimals} {
 		answers["eth_call "+s] = `"0x12"`
 	}
+	spoilsAll(t, familyEVM, answers)
+	const key = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"
+	balances := `[{"accountIndex":1,"uiTokenAmount":{"amount":"19"}}]`
+	tx := `{"meta":{"logMessages":["Program log: hello"],"innerInstructions":[{}],"preTokenBalances":` + balances + `,"postTokenBalances":` + balances + `},"n":%d}`
+	spoilsAll(t, familySolana, map[string]string{
+		"getSlot":   "5000",
+		"getBlocks": "[1,2,3]",
+		"getBlock": `{"blockhash":"` + key + `","previousBlockhash":"` + key + `","parentSlot":4,"blockTime":100,"transactions":[` + fmt.Sprintf(tx, 1) + "," +
+			fmt.Sprintf(tx, 2) + `]}`,
+		"getMultipleAccounts": `{"context":{"slot":1},"value":[{"data":["` + strings.Repeat("A", 112) + `","base64"]}]}`,
+	})
+}
+
+// spoilsAll wants each fault of a family to change something of what a node answers, by the calls' methods.
+func spoilsAll(t *testing.T, family string, answers map[string]string) {
+	t.Helper()
+	header := `{"number":"%s","hash":"0x01","parentHash":"0x01","timestamp":"0x64","logsBloom":"0x01"}`
 	chain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintf(w, `{"id":1,"result":`+header+`}`, "0x1")
 	}))
 	t.Cleanup(chain.Close)
-	for name, f := range faultsOfFamily(familyEVM) {
+	for name, f := range faultsOfFamily(family) {
 		x := &exchange{status: 200}
 		if f.whole != nil {
 			f.whole(x)
@@ -139,7 +180,7 @@ func TestEveryFaultSpoilsSomething(t *testing.T) {
 		n.real.Store(&chain.URL)
 		for _, method := range slices.Sorted(maps.Keys(answers)) {
 			m, param, _ := strings.Cut(method, " ")
-			for _, answer := range []string{answers[method], strings.Replace(answers[method], `"0x5"`, `"0x6"`, 1)} {
+			for _, answer := range []string{answers[method], strings.NewReplacer(`"0x5"`, `"0x6"`, "5000", "5001").Replace(answers[method])} {
 				c := &call{Method: m, result: json.RawMessage(answer), Params: []json.RawMessage{json.RawMessage(`"` + param + `"`)}}
 				before := answersOf([]*call{c})
 				if f.calls != nil {
@@ -149,7 +190,7 @@ func TestEveryFaultSpoilsSomething(t *testing.T) {
 			}
 		}
 		if !changed {
-			t.Errorf("the fault %q changes nothing", name)
+			t.Errorf("the fault %q of family %q changes nothing", name, family)
 		}
 	}
 }

@@ -24,8 +24,8 @@ type solanaChain struct {
 	slots uint64
 }
 
-// historyOfSolana is how many blocks a run's Solana begins with. deepestFork is the most that events take back.
-const historyOfSolana, deepestFork = 50, 12
+// historyOfSolana is how many blocks a run's Solana begins with. deepestFork is the most that an event takes back, and keptPast what several in a row may.
+const historyOfSolana, deepestFork, keptPast = 50, 12, 48
 
 func beginSolana(ctx context.Context, seed uint64, end time.Time) (*solanaChain, error) {
 	chain, err := svm.Start(ctx, svm.Options{Slot: 1, Time: genesis})
@@ -33,7 +33,7 @@ func beginSolana(ctx context.Context, seed uint64, end time.Time) (*solanaChain,
 		return nil, err
 	}
 	c := &solanaChain{Chain: chain, names: tokentext.New(seed)}
-	if c.world, err = solana.Deploy(ctx, chain, solana.Options{Seed: seed, People: 8, KeepPast: deepestFork}); err != nil {
+	if c.world, err = solana.Deploy(ctx, chain, solana.Options{Seed: seed, People: 8, KeepPast: keptPast}); err != nil {
 		c.end()
 		return nil, err
 	}

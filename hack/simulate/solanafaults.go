@@ -178,7 +178,9 @@ func noTokenBalances(meta object) {
 }
 
 // otherKey is another key in base58.
-func otherKey(key string) string { return strings.NewReplacer("1", "2", "2", "3", "A", "B", "B", "A").Replace(key[:len(key)-1]) + "2" }
+func otherKey(key string) string {
+	return strings.NewReplacer("1", "2", "2", "3", "A", "B", "B", "A").Replace(key[:len(key)-1]) + "2"
+}
 
 func parentBelow(b object) bool {
 	slot, ok := b["parentSlot"].(float64)

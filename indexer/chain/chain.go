@@ -166,7 +166,7 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("it has more than %d transactions", e.Transactions) // whose wallet it is stays out of logs
 }
 
-// WalletTransfer says that a block has transfers of a token from or to a wallet; no token is one that isn't known yet. Alone says that another endpoint denies it: the block itself tells who is right.
+// WalletTransfer says that a block has transfers of a token from or to a wallet. Token is none where nodes don't tell it: the block does. Alone says that another endpoint denies it: the block itself tells who is right.
 type WalletTransfer struct {
 	Wallet, Token market.Address
 	Block         uint64
@@ -175,6 +175,9 @@ type WalletTransfer struct {
 
 // PastFinder finds in which blocks of the past something happened. What happened there the blocks tell.
 type PastFinder interface {
+	// ListsAccounts reports that nodes list what an account did, and don't look through blocks: wallets are asked for one by one then, and a range of any width is one
+	// question.
+	ListsAccounts() bool
 	// PastBlock is a block far behind the head, as two endpoints have it where there are several: whole, or those of its transactions that an account is part of.
 	PastBlock(ctx context.Context, number uint64, account market.Address) (market.Block, error)
 	// TransfersOfWallets' error has a BusyError in its tree where a wallet did too much to be looked through.
@@ -195,7 +198,7 @@ type HolderReader interface {
 	// TellsHolders reports whether they do: a TransferReader of theirs tells nothing then.
 	TellsHolders() bool
 	// HoldersOf asks one endpoint after the other who has a token, after a final block of its own that is no earlier than a given one. Most is the most accounts with
-	// a balance that are wanted.
+	// a balance that are wanted. The error is why an endpoint doesn't tell.
 	HoldersOf(ctx context.Context, token market.Address, noEarlier uint64, most int64) iter.Seq2[Holdings, error]
 }
 
@@ -203,8 +206,7 @@ type HolderReader interface {
 type Holdings struct {
 	// Alone says that no other endpoint can be asked.
 	Alone bool
-	// Refused is why the endpoint doesn't tell; nil where it does. TooMany says that more accounts have the token than are wanted. Either comes alone.
-	Refused error
+	// TooMany says that more accounts have the token than are wanted, or than an answer can have.
 	TooMany bool
 	After   uint64
 	// Amounts are those of accounts with a balance, in raw units.

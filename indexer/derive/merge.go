@@ -211,6 +211,8 @@ func (m *Machine) endWithout(s *State, j *market.HolderJob, block uint64) {
 		reason = market.ReasonSample
 	case j.Recount != market.NoRecount:
 		reason = was.Reason
+	case !j.IsRead() && j.Ranges == 0:
+		reason = market.ReasonUntold
 	}
 	if reason != was.Reason {
 		s.tokens.edit(j.Token).Holders = market.Holders{Status: market.HoldersUnavailable, Reason: reason}

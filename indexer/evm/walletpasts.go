@@ -14,6 +14,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
+// ListsAccounts reports that nodes look through blocks.
+func (s *Source) ListsAccounts() bool { return false }
+
 // TransfersOfWallets finds the transfers of tokens from and to wallets in a range, by what two endpoints say where there are two, and the last block of it that it
 // got to: one before the end where a node refused the range as too wide. That there are none is believed by the rules of empty.go.
 func (s *Source) TransfersOfWallets(ctx context.Context, wallets []market.Address, from, to uint64) (found []chain.WalletTransfer, upTo uint64, err error) {

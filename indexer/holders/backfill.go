@@ -52,8 +52,8 @@ type Backfill struct {
 	unproven int
 	// widths are how many blocks of tokens' pasts are asked for at once.
 	widths map[market.Address]*width
-	// rests are those of tokens of which nodes didn't tell who has them.
-	rests map[market.Address]rest
+	// pauses are those of tokens of which nodes didn't tell who has them.
+	pauses map[market.Address]pause
 }
 
 // Options are what a backfill works with.
@@ -74,7 +74,7 @@ type Options struct {
 func New(o Options) *Backfill {
 	return &Backfill{
 		Options: o, caps: o.Config.Tracking.Caps.WithDefaults(), ranges: mostRanges, wake: make(chan struct{}, 1), widths: map[market.Address]*width{},
-		rests: map[market.Address]rest{},
+		pauses: map[market.Address]pause{},
 	}
 }
 
@@ -146,7 +146,7 @@ func (h *Backfill) pass(ctx context.Context, l *store.Lease) (more bool, err err
 		j := &jobs[i]
 		if j.Broken || j.Step != market.MergeNone {
 			delete(h.widths, j.Token)
-			delete(h.rests, j.Token)
+			delete(h.pauses, j.Token)
 			continue // the loop's
 		}
 		moreOfIt, e := h.advance(ctx, l, j)

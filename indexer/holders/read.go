@@ -72,7 +72,7 @@ func (h *Backfill) advance(ctx context.Context, l *store.Lease, j *market.Holder
 	case j.Recount == market.RecountBegun:
 		return h.recount(ctx, l, j)
 	case !j.IsRead() && h.Nodes.TellsHolders():
-		return h.anchor(ctx, l, j)
+		return h.takeSnapshot(ctx, l, j)
 	case !j.IsRead():
 		return true, h.read(ctx, l, j)
 	}

@@ -32,7 +32,10 @@ type blockOf struct {
 
 // block reads a block of the past, at least what an account did in it.
 func (p *blocks) block(ctx context.Context, number uint64, account market.Address) (market.Block, error) {
-	of := blockOf{number, account}
+	of := blockOf{number: number}
+	if p.Nodes.ListsAccounts() { // else it is the whole block
+		of.account = account
+	}
 	b, ok := p.read[of]
 	if ok {
 		return b, nil

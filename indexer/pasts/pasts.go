@@ -35,6 +35,8 @@ const (
 	// mostBlocks is how many blocks of a wallet are read. Nothing is known of the past of a wallet with more: what isn't known has no basis. mostAlone is how many
 	// are read besides that one endpoint of two names alone. Of a wallet with more it can't be told now: one endpoint's word gives up nobody's past.
 	mostBlocks, mostAlone = 10_000, 10_000
+	// firstStep is how many blocks are gone back at first to find the first block of a time.
+	firstStep = 1 << 12
 	// together is by how many days the dates may differ from which on wallets count for their members, if one filter looks for them together.
 	together = 7
 	// mostJobs is how many wallets' pasts are read at once at most, those that can't be read now among them.
@@ -241,6 +243,9 @@ func (r *Reader) readOne(ctx context.Context, l *store.Lease, jobs []market.Past
 			continue
 		}
 		err := r.read(ctx, l, j)
+		if busy, ok := errors.AsType[*chain.BusyError](err); ok && busy.Account == j.Wallet {
+			err = r.giveUpNow(ctx, l, j, err)
+		}
 		if err == nil {
 			delete(r.pauses, j.Wallet)
 			return true, nil
@@ -318,21 +323,31 @@ func (r *Reader) begin(ctx context.Context, l *store.Lease) (began bool, err err
 // firstSince finds the first block of a time, which is before the index's beginning.
 func (r *Reader) firstSince(ctx context.Context, at int64) (uint64, error) {
 	var failed error
-	n := sort.Search(int(r.began.Number), func(i int) bool {
+	isSince := func(block uint64) bool {
 		if failed != nil {
 			return true
 		}
-		h, err := r.header(ctx, uint64(i)+1)
+		h, err := r.header(ctx, block)
+		if errors.Is(err, chain.ErrNoBlock) {
+			return false // it is older than what nodes keep, unless the block that is found is as well
+		}
 		failed = err
 		return h.Time >= at
-	})
+	}
+	// From the end on, in steps that double: nodes may not have what is much older.
+	before, step := r.began.Number, uint64(firstStep)
+	for before > 0 && isSince(before) && failed == nil {
+		before -= min(before, step)
+		step *= 2
+	}
+	n := int(before) + sort.Search(int(min(step/2, r.began.Number-before)), func(i int) bool { return isSince(before + uint64(i) + 1) })
 	if failed != nil {
 		return 0, fmt.Errorf("the first block of %s: %w", time.Unix(at, 0).UTC().Format(time.RFC3339), failed)
 	}
 	if n > 0 { // one endpoint told the times
 		h, err := r.header(ctx, uint64(n))
 		if err != nil {
-			return 0, err
+			return 0, fmt.Errorf("nodes have to have the blocks since %s (tracking.pastDays): %w", time.Unix(at, 0).UTC().Format(time.RFC3339), err)
 		}
 		b, err := r.Nodes.PastBlock(ctx, h.Number, market.Address{})
 		if err == nil && b.Time >= at {
@@ -349,12 +364,19 @@ func (r *Reader) firstSince(ctx context.Context, at int64) (uint64, error) {
 func (r *Reader) look(ctx context.Context, l *store.Lease, jobs []market.PastJob, next uint64) error {
 	var wallets []market.Address
 	of, before := map[market.Address]*market.PastJob{}, next
+	atOnce := walletsAtOnce
+	if r.Nodes.ListsAccounts() {
+		atOnce = 1 // so that one that can't be listed holds up no other
+	}
 	for i := range jobs {
-		if j := &jobs[i]; !j.IsFound() && j.Next == next && len(wallets) < walletsAtOnce && !r.isPaused(j.Wallet) {
+		if j := &jobs[i]; !j.IsFound() && j.Next == next && len(wallets) < atOnce && !r.isPaused(j.Wallet) {
 			wallets, of[j.Wallet], before = append(wallets, j.Wallet), j, max(before, j.Before)
 		}
 	}
 	to := min(next+r.width, before) - 1
+	if r.Nodes.ListsAccounts() {
+		to = before - 1
+	}
 	found, upTo, err := r.Nodes.TransfersOfWallets(ctx, wallets, next, to)
 	if err != nil {
 		return r.notFound(ctx, l, wallets, of, fmt.Errorf("blocks %d to %d: %w", next, to, err))
@@ -417,14 +439,22 @@ func (r *Reader) look(ctx context.Context, l *store.Lease, jobs []market.PastJob
 func (r *Reader) notFound(ctx context.Context, l *store.Lease, wallets []market.Address, of map[market.Address]*market.PastJob, err error) error {
 	if busy, ok := errors.AsType[*chain.BusyError](err); ok && of[busy.Account] != nil {
 		j := of[busy.Account]
-		r.giveUp(ctx, j, err)
-		r.ready.Store(true)
-		return r.Store.Wallets.SavePasts(ctx, l, []market.PastJob{*j})
+		return r.giveUpNow(ctx, l, j, err)
 	}
 	if ctx.Err() == nil {
 		r.pause(ctx, wallets, firstPause, err)
 	}
 	return ctx.Err()
+}
+
+// giveUpNow is giveUp, and has the loop take that in.
+func (r *Reader) giveUpNow(ctx context.Context, l *store.Lease, j *market.PastJob, why error) error {
+	r.giveUp(ctx, j, why)
+	if err := r.Store.Wallets.SavePasts(ctx, l, []market.PastJob{*j}); err != nil {
+		return err
+	}
+	r.ready.Store(true)
+	return nil
 }
 
 // giveUp has nothing be known of a wallet that did too much.

@@ -3,12 +3,14 @@ package pasts
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
@@ -24,11 +26,20 @@ type mockNodes struct {
 
 	transfers []chain.WalletTransfer
 	most      uint64
-	// lost is a block that no node has.
-	lost uint64
+	// lost is a block that no node has, oldest the first one that nodes keep.
+	lost, oldest uint64
+	// lists says that nodes list what an account did. Of busy they list too much, and of mute nothing.
+	lists      bool
+	busy, mute market.Address
+	headers    int
 }
 
+func (n *mockNodes) ListsAccounts() bool { return n.lists }
+
 func (n *mockNodes) Header(_ context.Context, number uint64) (h chain.Header, err error) {
+	if n.headers++; number < n.oldest {
+		return h, chain.ErrNoBlock
+	}
 	h.Number, h.Time = number, int64(number)
 	return h, nil
 }
@@ -42,7 +53,13 @@ func (n *mockNodes) PastBlock(ctx context.Context, number uint64, _ market.Addre
 	return b, err
 }
 
-func (n *mockNodes) TransfersOfWallets(_ context.Context, _ []market.Address, from, to uint64) (found []chain.WalletTransfer, upTo uint64, err error) {
+func (n *mockNodes) TransfersOfWallets(_ context.Context, wallets []market.Address, from, to uint64) (found []chain.WalletTransfer, upTo uint64, err error) {
+	switch {
+	case slices.Contains(wallets, n.busy):
+		return nil, 0, &chain.BusyError{Account: n.busy, Transactions: 1}
+	case slices.Contains(wallets, n.mute):
+		return nil, 0, rpc.ErrUnanswered
+	}
 	upTo = min(to, from+n.most-1)
 	for _, t := range n.transfers {
 		if t.Block >= from && t.Block <= upTo {
@@ -153,6 +170,65 @@ func TestOneEndpointsWord(t *testing.T) {
 	}
 	if j := jobs[1]; !j.IsFound() || j.Alone != mostAlone || len(j.Found) != mostAlone {
 		t.Errorf("of the other %d blocks are to be read, %d of them on one endpoint's word", len(j.Found), j.Alone)
+	}
+}
+
+// TestListedWallets: where nodes list what an account did, one question is for one wallet and all of its blocks. A wallet that can't be listed holds up no other, and one with
+// too much is given up.
+func TestListedWallets(t *testing.T) {
+	t.Parallel()
+	for _, mute := range []bool{true, false} {
+		nodes := &mockNodes{most: 1 << 40, lists: true, transfers: []chain.WalletTransfer{{Wallet: bob, Block: 29_999}}}
+		if nodes.mute = ada; !mute {
+			nodes.mute, nodes.busy = market.Address{}, ada
+		}
+		r, l := readerOf(t, nodes)
+		jobs := []market.PastJob{{Wallet: ada, Change: 1, Next: 1, Before: 30_000}, {Wallet: bob, Change: 1, Next: 1, Before: 30_000}}
+		if err := r.Store.Wallets.SavePasts(t.Context(), l, jobs); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := r.look(t.Context(), l, jobs, 1); err != nil {
+				t.Fatal(err)
+			}
+			var err error
+			if jobs, err = r.Store.Wallets.PastJobs(t.Context(), "base"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if j := jobs[len(jobs)-1]; j.Wallet != bob || !j.IsFound() || !slices.Equal(j.Found, []uint64{29_999}) {
+			t.Errorf("of the other wallet %+v is found", j)
+		}
+		f, ok, err := r.Ready(t.Context())
+		if isPaused := r.isPaused(ada); err != nil || isPaused != mute || ok == mute || ok && (f.Wallet != ada || len(f.Entries) > 0) {
+			t.Errorf("mute: %v; paused: %v; given up: %v, %+v, %v", mute, isPaused, ok, f, err)
+		}
+	}
+}
+
+// TestFirstSince finds the first block of a time with few questions, the fewer the later it is. Nodes have to have the one before it.
+func TestFirstSince(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		oldest, at, want uint64 // no block is 0
+		questions        int
+	}{
+		"the newest":                {1, 30_000, 30_000, 20},
+		"one near the end":          {1, 29_000, 29_000, 20},
+		"one of nodes that keep it": {28_999, 29_000, 29_000, 20},
+		"one without the one below": {29_000, 29_000, 0, 20},
+		"one that nodes don't keep": {29_500, 29_000, 0, 20},
+		"an old one":                {1, 2, 2, 30},
+		"the first":                 {1, 1, 1, 30},
+		"before the first":          {1, 0, 1, 30},
+	} {
+		nodes := &mockNodes{oldest: c.oldest}
+		r, _ := readerOf(t, nodes)
+		r.began = market.Header{Number: 29_999, Time: 29_999}
+		got, err := r.firstSince(t.Context(), int64(c.at))
+		if (err == nil) != (c.want > 0) || err == nil && got != c.want || nodes.headers > c.questions {
+			t.Errorf("%s: block %d after %d questions, %v; want %d", what, got, nodes.headers, err, c.want)
+		}
 	}
 }
 

@@ -78,6 +78,10 @@ func checkSolana(ctx context.Context, c *chainconfig.Chain, now func() time.Time
 			find(Missing, "%s doesn't list what an account did: %s. Use another node or plan, or write tracking.pastDays: 0", n.Endpoint, said(n.NoLists.Error()))
 		}
 	}
+	if kept := slotsKept(c, &best); c.Tracking.PastDays > 0 && kept < time.Duration(c.Tracking.PastDays)*24*time.Hour {
+		find(Missing, "the nodes keep some %.0f days of blocks, and what members' wallets did is read for the last %d: use a node that keeps more, or write fewer as tracking.pastDays",
+			kept.Hours()/24, c.Tracking.PastDays)
+	}
 	stream := checkStreams(ctx, source, find)
 	streamed := ""
 	if stream != nil {
@@ -95,6 +99,11 @@ func checkSolana(ctx context.Context, c *chainconfig.Chain, now func() time.Time
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(rank[a.Severity], rank[b.Severity]) })
 	return r, nil
+}
+
+// slotsKept is for about how long a node keeps its blocks.
+func slotsKept(c *chainconfig.Chain, n *solana.Capabilities) time.Duration {
+	return time.Duration(n.Head.Number-min(n.Head.Number, n.Oldest)) * time.Duration(c.BlockTime)
 }
 
 // checkStreams reads a block of each endpoint that streams them, and gives one that streams this chain's; nil where none does.

@@ -60,7 +60,7 @@ func TestSolana(t *testing.T) {
 	more := solanaChain(t, good.URL)
 	more.Tracking.Holders, more.Tracking.PastDays = chainconfig.HoldersDeclared, 90
 	const noHolders, noLists = "doesn't tell who has a token: ", "doesn't list what an account did: "
-	if _, out = written(t, more); strings.Contains(out, noHolders) || strings.Contains(out, noLists) {
+	if _, out = written(t, more); strings.Contains(out, noHolders) || strings.Contains(out, noLists) || !strings.Contains(out, "the nodes keep some 0 days of blocks") {
 		t.Error(out)
 	}
 	refuses := ""

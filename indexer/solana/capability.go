@@ -97,10 +97,11 @@ func (e *endpoint) probeMore(ctx context.Context, c *chainconfig.Chain, told *Ca
 	if h := c.Tracking.Holders; h == chainconfig.HoldersDeclared || h == chainconfig.HoldersAll {
 		ask := holdersQuestion(nobody, false, 0)
 		ask.Take = take(&ignored)
-		if err := e.Do(ctx, ask); err != nil {
+		refused, err := e.askHolders(ctx, ask)
+		if err != nil {
 			return err
 		}
-		told.NoHolders = ask.Err
+		told.NoHolders = refused
 	}
 	if c.Tracking.PastDays > 0 {
 		ask := &rpc.Request{Method: "getSignaturesForAddress", Params: []any{nobody.String(), map[string]any{"limit": 1}}, Take: take(&ignored), Optional: true}

@@ -43,6 +43,13 @@ var (
 	errBehind = errors.New("the endpoint's head stands still, and others' have gone on")
 )
 
+// newestFinal is the final slot that was told last.
+func (h *heads) newestFinal() uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.final
+}
+
 // Head is the newest block that has been voted for.
 func (s *Source) Head(ctx context.Context) (chain.Head, error) {
 	h := &s.heads
@@ -211,20 +218,24 @@ func (s *Source) newest(ctx context.Context, slot uint64) (read, error) {
 
 // slots are those with a block from one to another, in their order, as one endpoint has them.
 func (s *Source) slots(ctx context.Context, from, to uint64) (out []uint64, err error) {
-	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
-		out = nil
-		params := []any{from, to, map[string]any{"commitment": commitment}}
-		if err := e.Do(ctx, &rpc.Request{Method: "getBlocks", Params: params, Take: take(&out)}); err != nil {
-			return err
-		}
-		for i, slot := range out {
-			if slot < from || slot > to || i > 0 && slot <= out[i-1] {
-				return fmt.Errorf("%w: asked for the blocks of slots %d to %d, got %d", rpc.ErrGarbage, from, to, slot)
-			}
-		}
-		return nil
+	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {
+		out, err = e.slots(ctx, from, to)
+		return err
 	})
 	return out, err
+}
+
+func (e *endpoint) slots(ctx context.Context, from, to uint64) (out []uint64, err error) {
+	params := []any{from, to, map[string]any{"commitment": commitment}}
+	if err := e.Do(ctx, &rpc.Request{Method: "getBlocks", Params: params, Take: take(&out)}); err != nil {
+		return nil, err
+	}
+	for i, slot := range out {
+		if slot < from || slot > to || i > 0 && slot <= out[i-1] {
+			return nil, fmt.Errorf("%w: asked for the blocks of slots %d to %d, got %d", rpc.ErrGarbage, from, to, slot)
+		}
+	}
+	return out, nil
 }
 
 // finality asks for the final slot, and for the time of its block. Of two endpoints the lower slot counts.

@@ -32,10 +32,14 @@ func (s *Source) HoldersOf(ctx context.Context, token market.Address, noEarlier 
 	return func(yield func(chain.Holdings, error) bool) {
 		for _, e := range s.pool.Candidates() {
 			var told chain.Holdings
+			var refused error
 			err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
-				told, err = e.holdersOn(ctx, token, noEarlier, most)
+				told, refused, err = e.holdersOn(ctx, token, noEarlier, most)
 				return err
 			})
+			if err = errors.Join(err, refused); err == nil && told.After > max(noEarlier, s.highest())+ahead {
+				err = fmt.Errorf("%w: accounts of slot %d, and no endpoint has come so far", rpc.ErrGarbage, told.After)
+			}
 			if err != nil {
 				err = fmt.Errorf("%s: %w", e.Name, err)
 			}
@@ -47,29 +51,44 @@ func (s *Source) HoldersOf(ctx context.Context, token market.Address, noEarlier 
 	}
 }
 
-// holdersOn asks an endpoint. Many providers refuse the question, which is no fault of theirs; the refusal is in Holdings then.
-func (e *endpoint) holdersOn(ctx context.Context, token market.Address, noEarlier uint64, most int64) (out chain.Holdings, err error) {
+// longestHoldings is the longest answer that is read: longer ones hold up what else is read, as blocks.
+const longestHoldings = 64 << 20
+
+// holdersOn asks an endpoint. Many providers refuse the question; that is no fault of theirs.
+func (e *endpoint) holdersOn(ctx context.Context, token market.Address, noEarlier uint64, most int64) (out chain.Holdings, refused, err error) {
 	mints, err := e.accountsOn(ctx, []market.Address{token}, noEarlier)
 	if err != nil {
-		return out, err
+		return out, nil, err
 	}
 	if _, ok := mintOf(&mints[0]); !ok {
-		return out, fmt.Errorf("%w: %s is no token", rpc.ErrGarbage, token)
+		return out, fmt.Errorf("%s is no token now", token), nil
 	}
 	ask := holdersQuestion(token, mints[0].owner == token2022Program, noEarlier)
 	ask.Take = func(raw json.RawMessage) (err error) {
 		out, err = holdings(raw, mints[0].owner == token2022Program, most)
 		return err
 	}
-	if err := e.Do(ctx, ask); errors.Is(err, rpc.ErrTooLong) {
-		return chain.Holdings{TooMany: true}, nil
-	} else if err != nil {
-		return out, err
+	if refused, err = e.askHolders(ctx, ask); errors.Is(refused, rpc.ErrTooLong) {
+		return chain.Holdings{TooMany: true}, nil, nil
 	}
-	if out.Refused = ask.Err; out.Refused == nil && !out.TooMany && out.After < noEarlier {
-		return out, fmt.Errorf("%w: asked for accounts no earlier than at slot %d, got those of slot %d", rpc.ErrGarbage, noEarlier, out.After)
+	if err == nil && refused == nil && !out.TooMany && out.After < noEarlier {
+		err = fmt.Errorf("%w: asked for accounts no earlier than at slot %d, got those of slot %d", rpc.ErrGarbage, noEarlier, out.After)
 	}
-	return out, nil
+	return out, refused, err
+}
+
+// askHolders asks who has a token. Refused is why the endpoint doesn't tell: what it answers instead, how long its answer is, or that it takes too long.
+func (e *endpoint) askHolders(ctx context.Context, ask *rpc.Request) (refused, err error) {
+	err = e.DoWithin(ctx, longestHoldings, ask)
+	status, isStatus := errors.AsType[rpc.StatusError](err)
+	switch {
+	case err == nil:
+		return ask.Err, nil
+	case errors.Is(err, rpc.ErrTooLong), isStatus && !rateRefused(status), ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+		return err, nil
+	default:
+		return nil, err
+	}
 }
 
 // holdersQuestion asks for the accounts of a token of SPL Token, or of Token-2022, at a final block that is no earlier than a given one.
@@ -82,7 +101,7 @@ func holdersQuestion(token market.Address, is2022 bool, noEarlier uint64) *rpc.R
 		filters = append(filters, map[string]any{"dataSize": tokenAccountLen})
 	}
 	return &rpc.Request{
-		Method: "getProgramAccounts", Whole: true, Optional: true,
+		Method: "getProgramAccounts", Optional: true,
 		Params: []any{of.String(), map[string]any{
 			"encoding": "base64", "commitment": "finalized", "withContext": true, "minContextSlot": noEarlier, "filters": filters,
 			"dataSlice": map[string]any{"offset": tokenAccountOwnerAt, "length": length},

@@ -36,8 +36,8 @@ func (s *Source) Header(ctx context.Context, number uint64) (chain.Header, error
 	if err == nil {
 		return chain.Header{Header: r.Header}, nil
 	}
-	if !errors.Is(err, chain.ErrNoBlock) {
-		return chain.Header{}, err
+	if refusal, ok := errors.AsType[*rpc.NodeError](err); !errors.Is(err, chain.ErrNoBlock) || ok && refusal.Code == blockCleanedUp {
+		return chain.Header{}, err // later blocks tell nothing of what is gone
 	}
 	for from := number + 1; ; from += probeSlots {
 		list, listErr := s.slots(ctx, from, from+probeSlots-1)

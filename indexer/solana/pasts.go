@@ -2,7 +2,6 @@ package solana
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,12 +24,12 @@ const (
 	listedAtOnce, mostLists = 1000, 200
 	// priceListed is how many of a pool's transactions are listed to find one that tells its price.
 	priceListed = 50
+	// mostInBlock is the most transactions of one block that name an account.
+	mostInBlock = 1000
 	// transactionsAtOnce is how many transactions are asked for at once.
 	transactionsAtOnce = 20
-	// listsKept is of how many wallets the lists are kept, and namedKept of how many blocks the transactions.
-	listsKept, namedKept = 1000, 20_000
-	// laterWithin is within how many slots after one there is a block.
-	laterWithin = 1000
+	// laterWithin is within how many slots after one there is a block, and laterTried how many blocks are looked at for one with a transaction.
+	laterWithin, laterTried = 256, 8
 )
 
 // listed is a transaction as a node lists it.
@@ -40,40 +39,25 @@ type listed struct {
 	failed    bool
 }
 
-// pasts are what was listed of accounts.
-type pasts struct {
-	mu sync.Mutex
-	// blocks are the blocks that name a wallet.
-	blocks map[market.Address]blocksOf
-	// named are the transactions of a block that name an account, in the order of the block.
-	named map[accountIn][]string
-}
-
-// blocksOf are those from one slot to another, the oldest first, without transactions: these may be many.
-type blocksOf struct {
-	from, to uint64
-	list     []chain.WalletTransfer
-}
-
-type accountIn struct {
+// named are the transactions that name an account, by their blocks, as they were listed last.
+type named struct {
+	mu      sync.Mutex
 	account market.Address
-	slot    uint64
+	from    uint64
+	blocks  map[uint64][]string
 }
 
-// note keeps a block's transactions that name an account.
-func (p *pasts) note(account market.Address, slot uint64, signatures []string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.named == nil || len(p.named) >= namedKept {
-		p.named = map[accountIn][]string{}
-	}
-	p.named[accountIn{account, slot}] = signatures
+// of are those of a block; ok is false where another account's were listed last, or later ones.
+func (n *named) of(account market.Address, slot uint64) (signatures []string, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.blocks[slot], n.account == account && slot >= n.from
 }
 
-func (p *pasts) of(account market.Address, slot uint64) []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.named[accountIn{account, slot}]
+func (n *named) keep(account market.Address, from uint64, blocks map[uint64][]string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.account, n.from, n.blocks = account, from, blocks
 }
 
 // list asks an endpoint that has come to a slot for transactions that name an account, older than a given one, the newest first.
@@ -94,198 +78,274 @@ func (e *endpoint) list(ctx context.Context, account market.Address, before stri
 		return nil, fmt.Errorf("%w: asked for %d transactions, got %d", rpc.ErrGarbage, limit, len(told))
 	}
 	for i, t := range told {
+		// Errors don't name a transaction: it tells whose wallet it is.
 		if id, err := market.ParseTx(t.Signature); err != nil || id.String() != t.Signature || t.Slot > highestSlot || i > 0 && t.Slot > told[i-1].Slot {
-			return nil, fmt.Errorf("%w: a list of transactions with %.100q at slot %d", rpc.ErrGarbage, t.Signature, t.Slot)
+			return nil, fmt.Errorf("%w: the %d-th of a list of transactions has no signature, or a slot out of order", rpc.ErrGarbage, i+1)
 		}
 		list = append(list, listed{t.Signature, t.Slot, len(t.Err) > 0 && string(t.Err) != "null"})
 	}
 	return list, nil
 }
 
-// listFrom lists an account's transactions from a slot on that didn't fail, the oldest first. whole is false where there are more than are listed.
-func (e *endpoint) listFrom(ctx context.Context, account market.Address, from, reached uint64) (out []listed, whole bool, err error) {
+// listRange lists an account's transactions that didn't fail from one slot to another, by their blocks and in the order of each. whole is false where there are more
+// than are listed.
+func (e *endpoint) listRange(ctx context.Context, account market.Address, from, to uint64) (blocks map[uint64][]string, whole bool, err error) {
+	blocks = map[uint64][]string{}
 	before := ""
 	for range mostLists {
-		some, err := e.list(ctx, account, before, listedAtOnce, reached)
+		some, err := e.list(ctx, account, before, listedAtOnce, to)
 		if err != nil {
 			return nil, false, err
 		}
 		for _, t := range some {
-			if t.slot >= from && !t.failed {
-				out = append(out, t)
+			if t.slot < from || t.slot > to || t.failed {
+				continue
+			}
+			if blocks[t.slot] = append(blocks[t.slot], t.signature); len(blocks[t.slot]) > mostInBlock {
+				return nil, false, fmt.Errorf("%w: more than %d transactions of one account in block %d", rpc.ErrGarbage, mostInBlock, t.slot)
 			}
 		}
 		if len(some) == 0 || some[len(some)-1].slot < from {
-			slices.Reverse(out)
-			return out, true, nil
+			for _, signatures := range blocks {
+				slices.Reverse(signatures)
+			}
+			return blocks, true, nil
 		}
 		before = some[len(some)-1].signature
 	}
 	return nil, false, nil
 }
 
-// lists are an account's transactions from a slot on, as one endpoint lists them, and a second one where there are several and it answers.
-func (s *Source) lists(ctx context.Context, account market.Address, from, reached uint64) (out [][]listed, err error) {
-	answered, errs := 0, []error(nil)
+// listing is what endpoints list together: each block's transactions that any of them has, and the blocks that one of two names alone.
+type listing struct {
+	blocks map[uint64][]string
+	alone  map[uint64]bool
+}
+
+// listAccount lists an account's transactions from one slot to another, by one endpoint, and a second one where there are several and it answers. What one lists alone
+// is marked. An account with too many is given up by the word of as many.
+func (s *Source) listAccount(ctx context.Context, account market.Address, from, to uint64) (out listing, err error) {
+	out = listing{map[uint64][]string{}, map[uint64]bool{}}
+	wanted, answered, lists := min(2, len(s.pool.List)), 0, 0
+	var errs []error
 	for _, e := range s.pool.Candidates() {
-		var list []listed
-		whole := false
-		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
-			list, whole, err = e.listFrom(ctx, account, from, reached)
-			return err
-		})
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err != nil:
-			errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
-			continue
-		case whole:
-			out = append(out, list)
-		}
-		if answered++; answered == 2 {
+		if answered == wanted {
 			break
 		}
+		var blocks map[uint64][]string
+		whole := false
+		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
+			blocks, whole, err = e.listRange(ctx, account, from, to)
+			return err
+		})
+		if ctx.Err() != nil {
+			return out, ctx.Err()
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
+			continue
+		}
+		if answered++; !whole {
+			continue
+		}
+		lists++
+		out.merge(blocks, lists)
 	}
 	switch {
-	case answered == 0:
-		return nil, fmt.Errorf("list an account's transactions: %w: %w", rpc.ErrUnanswered, errors.Join(errs...))
-	case len(out) == 0:
-		return nil, &chain.BusyError{Account: account, Transactions: mostLists * listedAtOnce}
+	case lists == 0 && answered == wanted:
+		return out, &chain.BusyError{Account: account, Transactions: mostLists * listedAtOnce}
+	case lists == 0:
+		return out, fmt.Errorf("list an account's transactions: %w: %w", rpc.ErrUnanswered, errors.Join(errs...))
+	case lists == 1 && wanted == 1:
+		clear(out.alone)
 	}
 	return out, nil
 }
 
-// noteAll keeps lists of an account, in which each block's transactions are those that any of them has. It gives the blocks.
-func (s *Source) noteAll(account market.Address, lists [][]listed) (blocks []chain.WalletTransfer) {
-	told, named := map[uint64]int{}, map[uint64][]string{}
-	for i, list := range lists {
-		for _, t := range list {
-			if !slices.Contains(named[t.slot], t.signature) {
-				named[t.slot] = append(named[t.slot], t.signature)
-			}
-			told[t.slot] |= 1 << i
+// merge takes in the n-th list.
+func (l *listing) merge(blocks map[uint64][]string, n int) {
+	for slot, signatures := range blocks {
+		known := l.blocks[slot]
+		l.alone[slot] = n == 1 || known == nil
+		have := make(map[string]bool, len(known))
+		for _, signature := range known {
+			have[signature] = true
 		}
+		for _, signature := range signatures {
+			if !have[signature] {
+				known = append(known, signature)
+			}
+		}
+		l.blocks[slot] = known
 	}
-	for slot, signatures := range named {
-		s.pasts.note(account, slot, signatures)
-		blocks = append(blocks, chain.WalletTransfer{Wallet: account, Block: slot, Alone: len(lists) == 2 && told[slot] != 3})
-	}
-	slices.SortFunc(blocks, func(a, b chain.WalletTransfer) int { return cmp.Compare(a.Block, b.Block) })
-	return blocks
 }
 
-// TransfersOfWallets finds the blocks with transactions that name a wallet: each that a wallet made, and what others did with it. Which tokens they move isn't known yet.
+// ListsAccounts reports that nodes list what an account did.
+func (s *Source) ListsAccounts() bool { return true }
+
+// TransfersOfWallets finds the blocks with transactions that name a wallet: those that it made, and what others did with it. Which tokens they move isn't known yet.
 // What came to one of its token accounts without naming it isn't found.
 func (s *Source) TransfersOfWallets(ctx context.Context, wallets []market.Address, from, to uint64) (found []chain.WalletTransfer, upTo uint64, err error) {
 	for _, wallet := range wallets {
-		s.pasts.mu.Lock()
-		known, ok := s.pasts.blocks[wallet]
-		s.pasts.mu.Unlock()
-		if !ok || from < known.from || to > known.to {
-			s.heads.mu.Lock()
-			known = blocksOf{from: from, to: max(to, s.heads.final)}
-			s.heads.mu.Unlock()
-			lists, err := s.lists(ctx, wallet, from, known.to)
-			if err != nil {
-				return nil, 0, err
-			}
-			known.list = s.noteAll(wallet, lists)
-			s.pasts.mu.Lock()
-			if s.pasts.blocks == nil || len(s.pasts.blocks) >= listsKept {
-				s.pasts.blocks = map[market.Address]blocksOf{}
-			}
-			s.pasts.blocks[wallet] = known
-			s.pasts.mu.Unlock()
+		l, err := s.listAccount(ctx, wallet, from, to)
+		if err != nil {
+			return nil, 0, err
 		}
-		for _, t := range known.list {
-			if t.Block >= from && t.Block <= to {
-				found = append(found, t)
-			}
+		s.named.keep(wallet, from, l.blocks)
+		for slot := range l.blocks {
+			found = append(found, chain.WalletTransfer{Wallet: wallet, Block: slot, Alone: l.alone[slot]})
 		}
 	}
 	return found, to, nil
 }
 
-// PastBlock reads the transactions of a block that name an account, in their order, with the block's number and time; without an account, only these. Where there
-// are several endpoints, two have to have the same.
+// PastBlock reads the transactions of a block that name an account, in their order, with the block's number and time; without an account only these, and the time is 0
+// of a block without any. Where there are several endpoints two have to have the same.
 func (s *Source) PastBlock(ctx context.Context, number uint64, account market.Address) (market.Block, error) {
-	named := s.pasts.of(account, number)
-	if named == nil && !account.IsNone() { // it was found by another process, or is kept no more
-		lists, err := s.lists(ctx, account, number, number)
+	signatures, ok := s.priced.of(account, number)
+	if !ok {
+		signatures, ok = s.named.of(account, number)
+	}
+	if !ok && !account.IsNone() { // another process found the block
+		l, err := s.listAccount(ctx, account, number, max(number, s.heads.newestFinal()))
 		if err != nil {
 			return market.Block{}, err
 		}
-		s.noteAll(account, lists)
-		named = s.pasts.of(account, number)
+		s.named.keep(account, number, l.blocks)
+		signatures = l.blocks[number]
 	}
-	var votes []market.Block
-	var errs []error
+	return agreedOn(ctx, s, fmt.Sprintf("block %d", number), func(ctx context.Context, e *endpoint) (b market.Block, err error) {
+		if account.IsNone() {
+			h, err := s.headerOn(ctx, e, number)
+			b.Header = h.Header
+			return b, err
+		}
+		return s.transactionsOn(ctx, e, number, signatures)
+	}, func(a, b *market.Block) bool { return a.Time == b.Time && digestOf(a) == digestOf(b) })
+}
+
+// agreedOn is what two endpoints say, or the only one.
+func agreedOn[T any](ctx context.Context, s *Source, what string, ask func(context.Context, *endpoint) (T, error), same func(a, b *T) bool) (none T, err error) {
+	var votes []T
+	errs := []error{errors.New("no two endpoints say the same")}
 	for _, e := range s.pool.Candidates() {
-		var b market.Block
+		var v T
 		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
-			if account.IsNone() {
-				h, err := s.headerOn(ctx, e, number)
-				b.Header = h.Header
-				return err
-			}
-			b, err = s.transactionsOn(ctx, e, number, named)
+			v, err = ask(ctx, e)
 			return err
 		})
 		if ctx.Err() != nil {
-			return b, ctx.Err()
+			return none, ctx.Err()
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
 			continue
 		}
-		digest := digestOf(&b)
-		if len(s.pool.List) == 1 || slices.ContainsFunc(votes, func(v market.Block) bool { return v.Time == b.Time && digestOf(&v) == digest }) {
-			return b, nil
+		if len(s.pool.List) == 1 || slices.ContainsFunc(votes, func(old T) bool { return same(&old, &v) }) {
+			return v, nil
 		}
-		votes = append(votes, b)
+		votes = append(votes, v)
 	}
-	return market.Block{}, fmt.Errorf("block %d: no two endpoints have the same: %w", number, errors.Join(errs...))
+	return none, fmt.Errorf("%s: %w: %w", what, rpc.ErrUnanswered, errors.Join(errs...))
 }
 
-// transactionsOn reads transactions of one block, those that an endpoint has.
+// transactionsOn reads transactions of one block, those that an endpoint has there. One that has none of them has to have the block, or the chain none.
 func (s *Source) transactionsOn(ctx context.Context, e *endpoint, slot uint64, signatures []string) (market.Block, error) {
-	var told [][]byte
-	var at *int64
+	b := market.Block{Header: market.Header{Number: slot}}
+	if len(signatures) > 1 { // the lists of two endpoints may have different orders
+		var err error
+		if signatures, err = e.inOrder(ctx, slot, signatures); err != nil && !lacks(err) {
+			return b, err
+		}
+	}
+	told, at, err := e.placedIn(ctx, slot, signatures)
+	if err != nil {
+		return b, err
+	}
+	if len(told) == 0 {
+		return b, s.hasBlock(ctx, e, slot)
+	}
+	none := strings.Repeat("1", 32) // 32 zero bytes in base58
+	whole, err := s.decoder.ParseBlock(slot, fmt.Appendf(nil, `{"blockhash":%q,"previousBlockhash":%q,"parentSlot":%d,"blockTime":%d,"transactions":[%s]}`,
+		none, none, slot-min(slot, 1), at, bytes.Join(told, []byte{','})))
+	if err != nil {
+		return b, err
+	}
+	for i := range whole.Txs {
+		if !slices.Contains(signatures, whole.Txs[i].ID.String()) {
+			return b, fmt.Errorf("%w: a transaction that wasn't asked for", rpc.ErrGarbage)
+		}
+	}
+	whole.Facts = nil
+	return whole.Block, nil
+}
+
+// hasBlock fails where an endpoint lacks the block of a slot, and the chain may have one there.
+func (s *Source) hasBlock(ctx context.Context, e *endpoint, slot uint64) error {
+	_, err := s.headerOn(ctx, e, slot)
+	if lacks(err) {
+		if _, asked := s.Header(ctx, slot); errors.Is(asked, chain.ErrSkipped) {
+			return nil
+		}
+	}
+	return err
+}
+
+// placedIn are those of transactions that an endpoint has in a block, and the block's time.
+func (e *endpoint) placedIn(ctx context.Context, slot uint64, signatures []string) (told [][]byte, at int64, err error) {
 	for some := range slices.Chunk(signatures, transactionsAtOnce) {
 		for raw, err := range e.transactions(ctx, some) {
 			if err != nil {
-				return market.Block{}, err
+				return nil, 0, err
 			}
 			var placed struct {
 				Slot uint64 `json:"slot"`
 				Time *int64 `json:"blockTime"`
 			}
 			if err := take(&placed)(raw); err != nil {
-				return market.Block{}, err
+				return nil, 0, err
 			}
-			if placed.Slot != slot || placed.Time == nil || at != nil && *at != *placed.Time {
-				return market.Block{}, fmt.Errorf("%w: asked for a transaction of slot %d, got one of slot %d, or of another time", rpc.ErrGarbage, slot, placed.Slot)
+			switch {
+			case placed.Slot != slot: // it isn't there
+			case placed.Time == nil || at != 0 && at != *placed.Time:
+				return nil, 0, fmt.Errorf("%w: the transactions of block %d have no time, or several", rpc.ErrGarbage, slot)
+			default:
+				told, at = append(told, raw), *placed.Time
 			}
-			told, at = append(told, raw), placed.Time
 		}
 	}
-	if at == nil {
-		return market.Block{}, fmt.Errorf("block %d: it has none of %d transactions: %w", slot, len(signatures), chain.ErrNoBlock)
-	}
-	none := strings.Repeat("1", 32) // 32 zero bytes in base58
-	b, err := s.decoder.ParseBlock(slot, fmt.Appendf(nil, `{"blockhash":%q,"previousBlockhash":%q,"parentSlot":%d,"blockTime":%d,"transactions":[%s]}`,
-		none, none, slot-min(slot, 1), *at, bytes.Join(told, []byte{','})))
+	return told, at, nil
+}
+
+// inOrder are transactions in the order that they have in an endpoint's block, without those that it doesn't have.
+func (e *endpoint) inOrder(ctx context.Context, slot uint64, signatures []string) (out []string, err error) {
+	all, err := e.signaturesOf(ctx, slot)
 	if err != nil {
-		return market.Block{}, err
+		return nil, err
 	}
-	for i := range b.Txs {
-		if !slices.Contains(signatures, b.Txs[i].ID.String()) {
-			return market.Block{}, fmt.Errorf("%w: a transaction that wasn't asked for", rpc.ErrGarbage)
+	wanted := make(map[string]bool, len(signatures))
+	for _, signature := range signatures {
+		wanted[signature] = true
+	}
+	for _, signature := range all {
+		if wanted[signature] {
+			out = append(out, signature)
 		}
 	}
-	b.Facts = nil
-	return b.Block, nil
+	return out, nil
+}
+
+// signaturesOf are those of a block's transactions.
+func (e *endpoint) signaturesOf(ctx context.Context, slot uint64) ([]string, error) {
+	var told *struct{ Signatures []string }
+	params := []any{slot, map[string]any{"transactionDetails": "signatures", "rewards": false, "commitment": "finalized", "maxSupportedTransactionVersion": newestVersion}}
+	if err := e.Do(ctx, &rpc.Request{Method: "getBlock", Params: params, Take: take(&told)}); err != nil {
+		return nil, err
+	}
+	if told == nil {
+		return nil, chain.ErrNoBlock
+	}
+	return told.Signatures, nil
 }
 
 // transactions asks an endpoint for transactions, and gives those that it has.
@@ -314,24 +374,16 @@ func (e *endpoint) transactions(ctx context.Context, signatures []string) iter.S
 
 // LastPrice looks through the transactions that name a pool, from those of the range's last block on. Whether one of them tells a price the block's transactions say.
 func (s *Source) LastPrice(ctx context.Context, pool *market.Pool, first, last uint64) (block uint64, ok bool, from uint64, err error) {
-	type vote struct {
-		block, from uint64
-		ok          bool
-	}
-	var votes []vote
-	var errs []error
+	wanted, errs := min(2, len(s.pool.List)), []error(nil)
+	var signatures []string
 	for _, e := range s.pool.Candidates() {
-		var v vote
+		if wanted == 0 {
+			break
+		}
+		var list []listed
 		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
-			list, err := s.listUpTo(ctx, e, pool.ID, last)
-			if err != nil {
-				return err
-			}
-			v.block, v.ok, v.from = lastOf(list, first)
-			if v.ok {
-				s.pasts.note(pool.ID, v.block, inBlock(list, v.block))
-			}
-			return nil
+			list, err = e.listUpTo(ctx, pool.ID, last)
+			return err
 		})
 		if ctx.Err() != nil {
 			return 0, false, 0, ctx.Err()
@@ -340,47 +392,61 @@ func (s *Source) LastPrice(ctx context.Context, pool *market.Pool, first, last u
 			errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
 			continue
 		}
-		if len(s.pool.List) == 1 || slices.Contains(votes, v) {
-			return v.block, v.ok, v.from, nil
+		wanted--
+		newest, has, looked := lastOf(list, first)
+		if from = max(from, looked); !has || ok && newest < block {
+			continue
 		}
-		votes = append(votes, v)
+		if newest > block || !ok {
+			signatures = nil
+		}
+		block, ok = newest, true
+		for _, signature := range inBlock(list, newest) {
+			if !slices.Contains(signatures, signature) {
+				signatures = append(signatures, signature)
+			}
+		}
 	}
-	return 0, false, 0, fmt.Errorf("the transactions of pool %s up to slot %d: no two endpoints list the same: %w", pool.ID, last, errors.Join(errs...))
+	switch {
+	case wanted == min(2, len(s.pool.List)):
+		return 0, false, 0, fmt.Errorf("list a pool's transactions up to slot %d: %w: %w", last, rpc.ErrUnanswered, errors.Join(errs...))
+	case !ok:
+		return 0, false, from, nil
+	}
+	s.priced.keep(pool.ID, block, map[uint64][]string{block: signatures})
+	return block, true, block, nil
 }
 
 // listUpTo lists some of an account's transactions up to a slot, the newest first. Nodes list what is older than a transaction, whoever's it is: one of a later block.
-func (s *Source) listUpTo(ctx context.Context, e *endpoint, account market.Address, last uint64) ([]listed, error) {
-	var later []uint64
-	params := []any{last + 1, last + laterWithin, map[string]any{"commitment": "finalized"}}
-	if err := e.Do(ctx, &rpc.Request{Method: "getBlocks", Params: params, Take: take(&later)}); err != nil {
+func (e *endpoint) listUpTo(ctx context.Context, account market.Address, last uint64) ([]listed, error) {
+	later, err := e.slots(ctx, last+1, last+laterWithin)
+	if err != nil {
 		return nil, err
 	}
-	for _, slot := range later {
-		var told struct{ Signatures []string }
-		params := []any{slot, map[string]any{"transactionDetails": "signatures", "rewards": false, "commitment": "finalized", "maxSupportedTransactionVersion": newestVersion}}
-		if err := e.Do(ctx, &rpc.Request{Method: "getBlock", Params: params, Take: take(&told)}); err != nil {
+	for _, slot := range later[:min(len(later), laterTried)] {
+		signatures, err := e.signaturesOf(ctx, slot)
+		if err != nil {
 			return nil, err
 		}
-		if len(told.Signatures) > 0 {
-			list, err := e.list(ctx, account, told.Signatures[0], priceListed, 0)
+		if len(signatures) > 0 {
+			list, err := e.list(ctx, account, signatures[0], priceListed, 0)
 			return slices.DeleteFunc(list, func(t listed) bool { return t.slot > last }), err
 		}
 	}
-	return nil, fmt.Errorf("%w: no block with a transaction in slots %d to %d", rpc.ErrGarbage, last+1, last+laterWithin)
+	return nil, fmt.Errorf("%w: no block with a transaction after slot %d", rpc.ErrGarbage, last)
 }
 
 // lastOf is the last block of a list, from a first slot on, with a transaction that didn't fail; without one, ok is false. from is as far back as was looked.
 func lastOf(list []listed, first uint64) (block uint64, ok bool, from uint64) {
-	from = first
-	if n := len(list); n == priceListed {
-		from = max(first, list[n-1].slot)
-	}
 	for _, t := range list {
 		if t.slot >= first && !t.failed {
 			return t.slot, true, t.slot
 		}
 	}
-	return 0, false, from
+	if n := len(list); n == priceListed { // the oldest one's block may have others
+		return 0, false, max(first, list[n-1].slot+1)
+	}
+	return 0, false, first
 }
 
 // inBlock are a list's transactions of one block that didn't fail, in the order of the block.

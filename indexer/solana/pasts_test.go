@@ -1,6 +1,7 @@
 package solana
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,17 +15,20 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// listedIn is the account that most blocks of a world name, and these blocks.
+// listedIn is an account that many blocks of a world name, and these blocks.
 func listedIn(t *testing.T, w *solanatest.World) (account market.Address, blocks []uint64) {
 	t.Helper()
-	of := map[string][]uint64{}
+	payers, named := map[string]int{}, map[string][]uint64{}
 	for _, b := range w.Blocks {
 		for _, raw := range b.Txs {
 			var tx struct {
 				Transaction struct {
 					Message struct{ AccountKeys []string }
 				}
-				Meta struct{ Err any }
+				Meta struct {
+					Err    any
+					Loaded struct{ Writable, Readonly []string } `json:"loadedAddresses"`
+				}
 			}
 			if err := json.Unmarshal(raw, &tx); err != nil {
 				t.Fatal(err)
@@ -32,22 +36,26 @@ func listedIn(t *testing.T, w *solanatest.World) (account market.Address, blocks
 			if tx.Meta.Err != nil {
 				continue
 			}
-			if payer := tx.Transaction.Message.AccountKeys[0]; !slices.Contains(of[payer], b.Number) {
-				of[payer] = append(of[payer], b.Number)
+			keys := tx.Transaction.Message.AccountKeys
+			payers[keys[0]]++
+			for _, key := range slices.Concat(keys, tx.Meta.Loaded.Writable, tx.Meta.Loaded.Readonly) {
+				if !slices.Contains(named[key], b.Number) {
+					named[key] = append(named[key], b.Number)
+				}
 			}
 		}
 	}
 	most := ""
-	for payer, blocks := range of {
-		if len(blocks) > len(of[most]) || len(blocks) == len(of[most]) && payer < most {
+	for payer, n := range payers {
+		if n > payers[most] || n == payers[most] && payer < most {
 			most = payer
 		}
 	}
 	account, err := market.ParseSolanaAddress(most)
-	if err != nil || len(of[most]) < 3 {
-		t.Fatalf("%s pays in %d blocks, error %v", most, len(of[most]), err)
+	if err != nil || len(named[most]) < 5 {
+		t.Fatalf("%s is in %d blocks, error %v", most, len(named[most]), err)
 	}
-	return account, of[most]
+	return account, named[most]
 }
 
 // inLists changes the lists of accounts' transactions.
@@ -94,7 +102,7 @@ func TestBlocksOfAWallet(t *testing.T) {
 		"no signature":            {lies: []lie{garbage(func(t map[string]any) { t["signature"] = "0" })}, fails: true},
 		"a signature with more":   {lies: []lie{garbage(func(t map[string]any) { t["signature"] = fmt.Sprint(t["signature"], "/?") })}, fails: true},
 		"later ones behind":       {lies: []lie{inLists(func(list []map[string]any) []map[string]any { slices.Reverse(list); return list })}, fails: true},
-		"one lists garbage":       {lies: []lie{garbage(func(t map[string]any) { t["slot"] = -1 }), nil}},
+		"one lists garbage":       {lies: []lie{garbage(func(t map[string]any) { t["slot"] = -1 }), nil}, alone: len(blocks)},
 		"more than was asked for": {lies: []lie{inLists(func(list []map[string]any) []map[string]any { return slices.Repeat(list[:min(1, len(list))], 1001) })}, fails: true},
 		"one that isn't there yet": {lies: []lie{func(string, []json.RawMessage, any) (any, *solanatest.Refusal) {
 			return nil, &solanatest.Refusal{Code: -32016, Message: "not reached"}
@@ -103,33 +111,34 @@ func TestBlocksOfAWallet(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			s, _ := sourceOf(t, nodesOf(t, w, c.lies...)...)
+			found, upTo, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, first, last)
+			if c.fails {
+				if err == nil {
+					t.Fatalf("%v, want an error", found)
+				}
+				return
+			}
+			if err != nil || upTo != last {
+				t.Fatal(upTo, err)
+			}
 			var got []uint64
 			alone := 0
-			for from := first; from <= last; from += 7 { // a list is asked for once
-				to := min(from+6, last)
-				found, upTo, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, from, to)
-				if c.fails {
-					if err == nil {
-						t.Fatalf("%v, want an error", found)
-					}
-					return
-				}
-				if err != nil || upTo != to {
-					t.Fatal(upTo, err)
-				}
-				for _, f := range found {
-					if got = append(got, f.Block); f.Alone {
-						alone++
-					}
+			for _, f := range found {
+				if got = append(got, f.Block); f.Alone {
+					alone++
 				}
 			}
-			want := blocks
+			slices.Sort(got)
+			want, wantAlone := blocks, c.alone
 			if c.alone < 0 {
-				want, alone = nil, c.alone
+				want, wantAlone = nil, 0
 			}
-			got = slices.DeleteFunc(got, func(b uint64) bool { return !slices.Contains(want, b) }) // others may have paid
-			if !slices.Equal(got, want) || c.alone >= 0 && alone < c.alone || c.alone == 0 && alone > 0 {
-				t.Errorf("blocks %v, want %v; %d of one alone, want %d", got, want, alone, c.alone)
+			if !slices.Equal(got, want) || alone != wantAlone {
+				t.Errorf("blocks %v, want %v; %d of one alone, want %d", got, want, alone, wantAlone)
+			}
+			part, _, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, blocks[1], blocks[2])
+			if err != nil || want != nil && len(part) != 2 {
+				t.Errorf("%v, error %v, want the blocks %d and %d", part, err, blocks[1], blocks[2])
 			}
 		})
 	}
@@ -151,6 +160,30 @@ func TestBusyWallet(t *testing.T) {
 	busy, ok := errors.AsType[*chain.BusyError](err)
 	if !ok || busy.Account != wallet || strings.Contains(err.Error(), wallet.String()) {
 		t.Errorf("error %v, want one of %s that doesn't name it", err, wallet)
+	}
+	silent := func(string, []json.RawMessage, any) (any, *solanatest.Refusal) {
+		return nil, &solanatest.Refusal{Code: -32603, Message: "Internal error"}
+	}
+	s, _ = sourceOf(t, nodesOf(t, w, endless, silent)...)
+	_, _, err = s.TransfersOfWallets(t.Context(), []market.Address{wallet}, 1, last)
+	if _, ok := errors.AsType[*chain.BusyError](err); ok || err == nil {
+		t.Errorf("error %v by the word of one of two", err)
+	}
+	crowded := func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+		if method != "getSignaturesForAddress" {
+			return result, nil
+		}
+		var list []any
+		for i := range 1000 {
+			var signature [64]byte
+			binary.BigEndian.PutUint32(signature[:], uint32(i+1))
+			list = append(list, map[string]any{"signature": market.SolanaTx(signature).String(), "slot": last})
+		}
+		return list, nil
+	}
+	s, _ = sourceOf(t, nodesOf(t, w, crowded)...)
+	if _, _, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, 1, last); !errors.Is(err, rpc.ErrGarbage) {
+		t.Errorf("error %v, want garbage: no block has so many transactions of one account", err)
 	}
 	s, _ = sourceOf(t, nodesOf(t, w, endless, nil)...)
 	if found, _, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, 1, last); err != nil || len(found) == 0 {
@@ -178,9 +211,18 @@ func TestPastBlock(t *testing.T) {
 		}
 		return result, nil
 	}
+	forgotten := func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+		switch method {
+		case "getTransaction":
+			return nil, nil
+		case "getBlock":
+			return nil, &solanatest.Refusal{Code: blockCleanedUp, Message: "Block cleaned up, does not exist on node"}
+		}
+		return result, nil
+	}
 	for what, c := range map[string]struct {
-		lies  []lie
-		fails bool
+		lies         []lie
+		fails, empty bool
 	}{
 		"one":                      {lies: []lie{nil}},
 		"two":                      {lies: []lie{nil, nil}},
@@ -188,8 +230,10 @@ func TestPastBlock(t *testing.T) {
 		"a third decides":          {lies: []lie{later, nil, nil}},
 		"one lacks it":             {lies: []lie{nil, missing}, fails: true},
 		"another one has it":       {lies: []lie{nil, missing, nil}},
-		"nobody has it":            {lies: []lie{missing, missing}, fails: true},
-		"of another slot":          {lies: []lie{changed(func(tx map[string]any) { tx["slot"] = number + 1 })}, fails: true},
+		"nobody has it":            {lies: []lie{missing, missing}, empty: true},
+		"one made it up":           {lies: []lie{nil, missing, missing}, empty: true},
+		"of another slot":          {lies: []lie{changed(func(tx map[string]any) { tx["slot"] = number + 1 })}, empty: true},
+		"without history":          {lies: []lie{forgotten, forgotten}, fails: true},
 		"without a time":           {lies: []lie{changed(func(tx map[string]any) { delete(tx, "blockTime") })}, fails: true},
 		"without its meta":         {lies: []lie{changed(func(tx map[string]any) { delete(tx, "meta") })}, fails: true},
 		"with a text for its slot": {lies: []lie{changed(func(tx map[string]any) { tx["slot"] = "1" })}, fails: true},
@@ -211,6 +255,12 @@ func TestPastBlock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if c.empty {
+				if len(b.Txs) > 0 || b.Time != 0 {
+					t.Errorf("%+v of %d transactions, want none", b.Header, len(b.Txs))
+				}
+				return
+			}
 			whole, err := s.block(t.Context(), number)
 			if err != nil {
 				t.Fatal(err)
@@ -231,8 +281,8 @@ func TestPastBlock(t *testing.T) {
 	if err != nil || b.Number != number || len(b.Txs) > 0 || b.Time == 0 {
 		t.Errorf("%+v, error %v, want number and time alone", b, err)
 	}
-	if _, err := s.PastBlock(t.Context(), number, market.SolanaAddress([32]byte{7})); err == nil {
-		t.Error("a block that doesn't name an account is found for it")
+	if b, err := s.PastBlock(t.Context(), number, market.SolanaAddress([32]byte{7})); err != nil || len(b.Txs) > 0 {
+		t.Errorf("%+v, error %v, of an account that the block doesn't name", b, err)
 	}
 }
 
@@ -263,12 +313,12 @@ func TestLastPriceOnSolana(t *testing.T) {
 		return slices.DeleteFunc(list, func(t map[string]any) bool { return t["slot"] == blocks[n-2] })
 	})
 	s, _ := sourceOf(t, nodesOf(t, w, nil, lies)...)
-	if block, ok, _, err := s.LastPrice(t.Context(), pool, 1, blocks[n-2]); err == nil {
-		t.Errorf("block %d, %t by the word of one", block, ok)
+	block, ok, _, err := s.LastPrice(t.Context(), pool, 1, blocks[n-2])
+	if err != nil || !ok || block != blocks[n-2] {
+		t.Errorf("block %d, %t, error %v; want %d, which one leaves out", block, ok, err, blocks[n-2])
 	}
-	s, _ = sourceOf(t, nodesOf(t, w, lies, nil, nil)...)
-	if block, ok, _, err := s.LastPrice(t.Context(), pool, 1, blocks[n-2]); err != nil || !ok || block != blocks[n-2] {
-		t.Errorf("block %d, %t, error %v; want %d by the word of two", block, ok, err, blocks[n-2])
+	if b, err := s.PastBlock(t.Context(), block, account); err != nil || b.Number != block || b.Time == 0 {
+		t.Errorf("%+v, error %v", b.Header, err)
 	}
 	s, _ = sourceOf(t, nodesOf(t, w, nil)...)
 	if _, _, _, err := s.LastPrice(t.Context(), pool, 1, w.Blocks[len(w.Blocks)-1].Number); !errors.Is(err, rpc.ErrGarbage) {

@@ -40,7 +40,8 @@ type Source struct {
 	rereadPause time.Duration
 	heads       heads
 	kept        kept
-	pasts       pasts
+	// named are the transactions of the wallet that was listed last, priced those of the pool that was.
+	named, priced named
 }
 
 // endpoint is a node.

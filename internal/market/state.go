@@ -88,6 +88,8 @@ const (
 	ReasonSample   HolderReason = "balance_sample_differs"
 	// ReasonTooMany is a token with more accounts or transfers than are read to count its holders.
 	ReasonTooMany HolderReason = "too_many"
+	// ReasonUntold is a token of which nodes didn't tell who has it.
+	ReasonUntold HolderReason = "untold"
 )
 
 // Pool is a pool's derived state.
