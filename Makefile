@@ -66,8 +66,8 @@ verify: generate ## Check that generated files are current, the modules are tidy
 	if [ -n "$$changed" ] && [ -n "$$CI" ]; then echo "generated files are not current: run make generate"; echo "$$changed"; exit 1; fi
 
 .PHONY: simulate
-simulate: ## Run the whole system against fresh seeds of faults for FOR=10m
-	go run ./hack/simulate --for $(or $(FOR),10m)
+simulate: ## Run the whole system against fresh seeds of faults for FOR=10m, on an EVM chain or, with FAMILY=solana, on Solana
+	go run ./hack/simulate --for $(or $(FOR),10m) --family "$(FAMILY)"
 
 .PHONY: fuzz
 fuzz: ## Fuzz the decoders, the log scanner, the cleaning of names, the lines of the intake and the reading of texts for a minute each

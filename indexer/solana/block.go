@@ -209,6 +209,27 @@ func (s *Source) block(ctx context.Context, slot uint64) (read, error) {
 	return r, err
 }
 
+// findTime asks other endpoints for the time of a block, where the one that gave it tells none, or one before the block below.
+func (s *Source) findTime(ctx context.Context, r *read, below market.Header) {
+	if r.HasTime && r.Time >= below.Time {
+		return
+	}
+	for _, e := range s.pool.Candidates() {
+		if e == r.by {
+			continue
+		}
+		var other read
+		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
+			other, err = s.headerOn(ctx, e, r.Number)
+			return err
+		})
+		if err == nil && other.Hash == r.Hash && other.HasTime && other.Time >= below.Time {
+			r.Time, r.HasTime = other.Time, true
+			return
+		}
+	}
+}
+
 // after gives a block the time of the one below it where it has none, or an earlier one: a chain's time doesn't go back.
 func (r *read) after(parent market.Header) {
 	if r.Time < parent.Time {

@@ -124,6 +124,7 @@ func (s *Source) chained(ctx context.Context, parent market.Header, slots []uint
 			if len(out) > 0 && r.Parent != below.Hash {
 				return out, nil // the nodes changed their minds, and will be asked again
 			}
+			s.findTime(ctx, &r, below)
 			s.kept.add(r) // as it was read: after another block it may have another time
 			r.after(below)
 			out, below = append(out, r), r.Header
@@ -274,6 +275,7 @@ func (s *Source) pastBatch(ctx context.Context, parent market.Header, slots []ui
 					return out, err
 				}
 			}
+			s.findTime(ctx, &r, parent)
 			r.after(parent)
 			if r, err = s.agreedPast(ctx, r); err != nil {
 				return out, err

@@ -232,6 +232,43 @@ func TestTimeAfterAFork(t *testing.T) {
 	}
 }
 
+// TestTimeOfAnother: the time of a block that its giver doesn't know, or tells as before the parent's, is what another endpoint tells of the same block.
+func TestTimeOfAnother(t *testing.T) {
+	w := newWorld(40)
+	for what, lies := range map[string][]lie{
+		"without a time":    {inBlocks(func(b map[string]any) { b["blockTime"] = nil }), nil},
+		"before the parent": {inBlocks(func(b map[string]any) { b["blockTime"] = 1 }), nil},
+	} {
+		for _, past := range []bool{true, false} {
+			s, _ := sourceOf(t, nodesOf(t, w, lies...)...)
+			first, last := w.Blocks[0].Header, w.Blocks[len(w.Blocks)-1]
+			var got []market.Header
+			if past {
+				for b, err := range s.Backfill(t.Context(), first, first.Number+1, last.Number) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(got, b.Last.Header)
+				}
+			} else {
+				headers, err := s.Headers(t.Context(), w.Blocks[len(w.Blocks)-5].Header, w.Blocks[len(w.Blocks)-4].Number, last.Number)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, h := range headers {
+					got = append(got, h.Header)
+				}
+			}
+			for _, h := range got {
+				k := slices.IndexFunc(w.Blocks, func(b solanatest.Made) bool { return b.Number == h.Number })
+				if want := w.Blocks[k].Time; h.Time != want {
+					t.Errorf("%s: block %d is of %d, want %d", what, h.Number, h.Time, want)
+				}
+			}
+		}
+	}
+}
+
 // TestLongDescriptions: of an account only so much is read as a token needs; what is cut off of its description isn't missed.
 func TestLongDescriptions(t *testing.T) {
 	w := newWorld(3)
