@@ -69,19 +69,7 @@ func checkSolana(ctx context.Context, c *chainconfig.Chain, now func() time.Time
 			find(Missing, "%s doesn't give its newest block with its transactions: %s. Use another node or plan", n.Endpoint, said(n.Refused.Error()))
 		}
 	}
-	for _, n := range nodes {
-		if n.NoHolders != nil {
-			find(Missing, "%s doesn't tell who has a token: %s. Without two endpoints that do, or the only one, the holders of tokens that are older than the index aren't counted",
-				n.Endpoint, said(n.NoHolders.Error()))
-		}
-		if n.NoLists != nil {
-			find(Missing, "%s doesn't list what an account did: %s. Use another node or plan, or write tracking.pastDays: 0", n.Endpoint, said(n.NoLists.Error()))
-		}
-	}
-	if kept := slotsKept(c, &best); c.Tracking.PastDays > 0 && kept < time.Duration(c.Tracking.PastDays)*24*time.Hour {
-		find(Missing, "the nodes keep some %.0f days of blocks, and what members' wallets did is read for the last %d: use a node that keeps more, or write fewer as tracking.pastDays",
-			kept.Hours()/24, c.Tracking.PastDays)
-	}
+	findUntold(c, nodes, &best, find)
 	stream := checkStreams(ctx, source, find)
 	streamed := ""
 	if stream != nil {
@@ -99,6 +87,24 @@ func checkSolana(ctx context.Context, c *chainconfig.Chain, now func() time.Time
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(rank[a.Severity], rank[b.Severity]) })
 	return r, nil
+}
+
+// findUntold says what nodes don't tell of the time before the index.
+func findUntold(c *chainconfig.Chain, nodes []solana.Capabilities, best *solana.Capabilities, find func(s Severity, format string, args ...any)) {
+	for i := range nodes {
+		n := &nodes[i]
+		if n.NoHolders != nil {
+			find(Missing, "%s doesn't tell who has a token: %s. Without two endpoints that do, or the only one, the holders of tokens that are older than the index aren't counted",
+				n.Endpoint, said(n.NoHolders.Error()))
+		}
+		if n.NoLists != nil {
+			find(Missing, "%s doesn't list what an account did: %s. Use another node or plan, or write tracking.pastDays: 0", n.Endpoint, said(n.NoLists.Error()))
+		}
+	}
+	if kept := slotsKept(c, best); c.Tracking.PastDays > 0 && kept < time.Duration(c.Tracking.PastDays)*24*time.Hour {
+		find(Missing, "the nodes keep some %.0f days of blocks, and what members' wallets did is read for the last %d: use a node that keeps more, or write fewer as tracking.pastDays",
+			kept.Hours()/24, c.Tracking.PastDays)
+	}
 }
 
 // slotsKept is for about how long a node keeps its blocks.
