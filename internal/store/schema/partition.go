@@ -50,12 +50,23 @@ func Partition(ctx context.Context, s *database.DB, index string) error {
 		return nil
 	}
 	for _, t := range Partitioned {
-		q := "CREATE TABLE IF NOT EXISTS ? PARTITION OF " + t + " FOR VALUES IN (?)"
-		if _, err := s.Write.NewRaw(q, bun.Ident(PartitionOf(t, index)), index).Exec(ctx); err != nil {
+		q := s.Write.NewRaw("CREATE TABLE IF NOT EXISTS ? PARTITION OF "+t+" FOR VALUES IN (?)", bun.Ident(PartitionOf(t, index)), index)
+		_, err := q.Exec(ctx)
+		if isMadeMeanwhile(err) {
+			_, err = q.Exec(ctx)
+		}
+		if err != nil {
 			return fmt.Errorf("database: make chain %s's part of %s: %w", index, t, err)
 		}
 	}
 	return nil
+}
+
+// isMadeMeanwhile reports whether another process has made the same table meanwhile: IF NOT EXISTS looks before it waits for the other one.
+func isMadeMeanwhile(err error) bool {
+	const duplicateTable, uniqueViolation = "42P07", "23505"
+	refusal, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (refusal.Code == duplicateTable || refusal.Code == uniqueViolation)
 }
 
 const (
