@@ -32,7 +32,7 @@ var methods = map[string]func(*Node, *call){
 }
 
 // run answers the calls that weren't refused.
-func (n *Node) run(ctx context.Context, calls []*call) {
+func (n *Node) runEVM(ctx context.Context, calls []*call) {
 	var upstream []*call
 	for _, c := range calls {
 		switch {

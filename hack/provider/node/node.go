@@ -23,15 +23,20 @@ import (
 
 // Node is one endpoint of a chain. Several may serve one chain, with different profiles.
 type Node struct {
-	chain   *chain.Chain
-	profile Profile
-	counts  *counter
-	rate    *bucket
-	now     func() time.Time
-	client  *http.Client
-	server  *http.Server
-	url     string
-	ended   chan struct{}
+	chain *chain.Chain // nil of a node of Solana
+	// upstream is where calls go that the node doesn't answer itself. run answers calls.
+	upstream string
+	run      func(context.Context, []*call)
+	byMethod map[string]*bucket
+	profile  Profile
+	counts   *counter
+	rate     *bucket
+	now      func() time.Time
+	client   *http.Client
+	listener net.Listener
+	server   *http.Server
+	url      string
+	ended    chan struct{}
 
 	mu  sync.Mutex
 	rng *rand.Rand
@@ -49,6 +54,16 @@ type Options struct {
 
 // Start begins to listen.
 func Start(ctx context.Context, c *chain.Chain, o Options) (*Node, error) {
+	n, err := start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	n.chain, n.upstream, n.run = c, c.World().Node.URL(), n.runEVM
+	n.listen()
+	return n, nil
+}
+
+func start(ctx context.Context, o Options) (*Node, error) {
 	if o.Address == "" {
 		o.Address = "127.0.0.1:0"
 	}
@@ -60,16 +75,19 @@ func Start(ctx context.Context, c *chain.Chain, o Options) (*Node, error) {
 		return nil, fmt.Errorf("provider: %w", err)
 	}
 	n := &Node{
-		chain: c, profile: o.Profile, counts: newCounter(), rate: newBucket(o.Profile.Rate, o.Now), ended: make(chan struct{}),
+		listener: l, byMethod: map[string]*bucket{}, profile: o.Profile, counts: newCounter(), rate: newBucket(o.Profile.Rate, o.Now), ended: make(chan struct{}),
 		rng: rand.New(rand.NewPCG(o.Seed, 31)), url: "http://" + l.Addr().String(), now: o.Now,
 		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}},
 	}
+	return n, nil
+}
+
+func (n *Node) listen() {
 	mux := http.NewServeMux()
 	mux.Handle("GET /counts", n.counts)
 	mux.HandleFunc("/", n.serve)
 	n.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = n.server.Serve(l) }()
-	return n, nil
+	go func() { _ = n.server.Serve(n.listener) }()
 }
 
 // URL is where the node answers JSON-RPC; /counts below it says what was asked.

@@ -15,6 +15,9 @@ type Profile struct {
 	Rate  Rate
 	State StateLimits
 	Heads HeadLimits
+	// Solana bounds what a node of Solana's family answers; IsSolana says that it is one.
+	Solana   SolanaLimits
+	IsSolana bool
 	// Latency is how long an answer takes on its way.
 	Latency Latency
 
@@ -94,6 +97,20 @@ type Rate struct {
 	// PerDay is how many calls a day has; 0 is any number.
 	PerDay    int64
 	DayIsOver Refusal
+}
+
+// SolanaLimits bound what a node of Solana answers.
+type SolanaLimits struct {
+	// Kept is of how many slots below the head the blocks and their transactions are kept; 0 is of all. Gone may have the slot as %[1]d and the first kept one as %[2]d.
+	Kept uint64
+	Gone Refusal
+	// Late is of how many slots, the newest, the blocks aren't there yet; NotYet may have the slot as %d.
+	Late   uint64
+	NotYet Refusal
+	// NoTokens, if it has a message, is said to who asks for all accounts of a token; it may have the program as %s.
+	NoTokens Refusal
+	// PerMethod bounds the calls of each method by itself.
+	PerMethod Rate
 }
 
 // StateLimits say of which blocks the state can be asked.

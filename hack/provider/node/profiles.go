@@ -13,6 +13,7 @@ func Profiles() map[string]Profile {
 	all := map[string]Profile{}
 	for _, p := range []Profile{
 		plain(), alchemy(), alchemyFree(), quickNode(), infura(), publicEndpoint(), publicBSC(), geth(), reth(), erigon(), hyperEVM(), hyperEVMPublic(), moody(),
+		solanaPlain(), solanaPublic(), heliusFree(), helius(), agave(),
 	} {
 		all[p.Name] = p
 	}

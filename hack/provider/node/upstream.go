@@ -149,7 +149,7 @@ func (n *Node) ask(ctx context.Context, calls []*call) ([]wireAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, n.chain.World().Node.URL(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, n.upstream, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,143 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+)
+
+// StartSolana begins to listen for a node of Solana, which asks another one that has no limits.
+func StartSolana(ctx context.Context, upstream string, o Options) (*Node, error) {
+	n, err := start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	n.upstream, n.run = upstream, n.runSolana
+	n.listen()
+	return n, nil
+}
+
+// tokenPrograms are SPL Token and Token-2022.
+var tokenPrograms = []string{`"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"`, `"TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"`}
+
+// runSolana answers calls for a node of Solana.
+func (n *Node) runSolana(ctx context.Context, calls []*call) {
+	head, err := n.headSlot(ctx)
+	if err != nil {
+		for _, c := range calls {
+			c.refuse(&Refusal{Status: http.StatusBadGateway, Code: -32603, Message: "the stand-in's chain doesn't answer"})
+		}
+		return
+	}
+	limits := &n.profile.Solana
+	first := uint64(0)
+	if limits.Kept > 0 {
+		first = head - min(head, limits.Kept)
+	}
+	var upstream []*call
+	for _, c := range calls {
+		if c.refusal != nil || n.isBeyond(c) {
+			continue
+		}
+		var slot uint64
+		ofSlot := c.Method == "getBlock" && json.Unmarshal(c.param(0), &slot) == nil
+		switch {
+		case slices.Contains(n.profile.Missing, c.Method):
+			n.counts.refused("method")
+			c.refuse(said(n.profile.NoMethod, c.Method))
+		case ofSlot && slot < first:
+			n.counts.refused("kept")
+			c.refuse(said(limits.Gone, slot, first))
+		case ofSlot && limits.Late > 0 && slot+limits.Late > head:
+			n.counts.refused("late")
+			c.refuse(said(limits.NotYet, slot))
+		case c.Method == "getProgramAccounts" && limits.NoTokens.Message != "" && slices.Contains(tokenPrograms, string(c.param(0))):
+			n.counts.refused("tokens")
+			c.refuse(said(limits.NoTokens, trimmed(c.param(0))))
+		default:
+			upstream = append(upstream, c)
+		}
+	}
+	n.forward(ctx, upstream)
+	if first == 0 {
+		return
+	}
+	for _, c := range upstream {
+		if c.refusal == nil {
+			c.forget(first)
+		}
+	}
+}
+
+// isBeyond refuses a call that is beyond its method's own rate.
+func (n *Node) isBeyond(c *call) bool {
+	rate := n.profile.Solana.PerMethod
+	if rate.PerSecond == 0 {
+		return false
+	}
+	n.mu.Lock()
+	b := n.byMethod[c.Method]
+	if b == nil {
+		b = newBucket(rate, n.now)
+		n.byMethod[c.Method] = b
+	}
+	n.mu.Unlock()
+	refusal, retry, _ := b.take(1)
+	if refusal == nil {
+		return false
+	}
+	n.counts.refused("method's rate")
+	c.refusal, c.retry = refusal, retry
+	return true
+}
+
+// headSlot is the chain's newest slot.
+func (n *Node) headSlot(ctx context.Context) (slot uint64, err error) {
+	answers, err := n.ask(ctx, []*call{{Method: "getSlot", Params: []json.RawMessage{json.RawMessage(`{"commitment":"confirmed"}`)}}})
+	if err != nil {
+		return 0, err
+	}
+	return slot, json.Unmarshal(answers[0].Result, &slot)
+}
+
+// forget leaves out of an answer what is of slots before one.
+func (c *call) forget(first uint64) {
+	type placed struct {
+		Slot uint64 `json:"slot"`
+	}
+	switch c.Method {
+	case "getFirstAvailableBlock", "minimumLedgerSlot":
+		c.answer(first)
+	case "getBlocks":
+		var slots []uint64
+		if json.Unmarshal(c.result, &slots) == nil {
+			c.answer(slices.DeleteFunc(slots, func(s uint64) bool { return s < first }))
+		}
+	case "getTransaction":
+		var p placed
+		if json.Unmarshal(c.result, &p) == nil && p.Slot < first {
+			c.result = null
+		}
+	case "getSignaturesForAddress":
+		var list []json.RawMessage
+		if json.Unmarshal(c.result, &list) == nil {
+			c.answer(slices.DeleteFunc(list, func(raw json.RawMessage) bool {
+				var p placed
+				return json.Unmarshal(raw, &p) == nil && p.Slot < first
+			}))
+		}
+	}
+}
+
+func (c *call) answer(v any) {
+	if raw, err := json.Marshal(v); err == nil {
+		c.result = raw
+	}
+}
+
+// trimmed is a text without its quotation marks.
+func trimmed(raw json.RawMessage) (text string) {
+	_ = json.Unmarshal(raw, &text)
+	return text
+}

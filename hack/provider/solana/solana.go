@@ -1,0 +1,110 @@
+// Package solana is a local Solana that goes on by itself, for endpoints with the limits of providers. It has no mainnet's volume: hack/bench measures that.
+package solana
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/config/samples"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/tokentext"
+)
+
+// Options say how a chain begins and goes on.
+type Options struct {
+	Seed uint64
+	// BlockTime is 400 ms if it is 0. Past is how many blocks there are before now.
+	BlockTime time.Duration
+	Past      int
+}
+
+// mainnetBlockTime is the mainnet's, and actsOfBlock how much people do in a block.
+const mainnetBlockTime, actsOfBlock = 400 * time.Millisecond, 3
+
+// Chain is a local Solana with people who trade.
+type Chain struct {
+	*svm.Chain
+
+	World     *solana.World
+	blockTime time.Duration
+	names     *tokentext.Inventor
+	made      uint64
+}
+
+// Start makes the chain and its past.
+func Start(ctx context.Context, o Options) (*Chain, error) {
+	if o.BlockTime == 0 {
+		o.BlockTime = mainnetBlockTime
+	}
+	began := time.Now().Add(-time.Duration(o.Past+10) * o.BlockTime)
+	node, err := svm.Start(ctx, svm.Options{Slot: 1, Time: began})
+	if err != nil {
+		return nil, err
+	}
+	c := &Chain{Chain: node, blockTime: o.BlockTime, names: tokentext.New(o.Seed)}
+	if c.World, err = solana.Deploy(ctx, node, solana.Options{Seed: o.Seed, People: 8}); err != nil {
+		return nil, errors.Join(err, node.Close())
+	}
+	for n := range o.Past {
+		if err := c.Extend(ctx, began.Add(time.Duration(n)*o.BlockTime)); err != nil {
+			return nil, errors.Join(err, node.Close())
+		}
+	}
+	return c, nil
+}
+
+// Extend makes a block of what people do. One slot in ten has none.
+func (c *Chain) Extend(ctx context.Context, at time.Time) error {
+	for range actsOfBlock {
+		if err := c.World.Act(ctx, c.names); err != nil {
+			return err
+		}
+	}
+	slot := c.World.Slot() + 1
+	if c.made++; c.made%10 == 0 {
+		slot++
+	}
+	if last := c.World.Time(); at.Before(last) {
+		at = last
+	}
+	return c.World.Mine(ctx, slot, at)
+}
+
+// Live makes blocks at the chain's pace until ctx ends.
+func (c *Chain) Live(ctx context.Context) error {
+	pace := time.NewTicker(c.blockTime)
+	defer pace.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-pace.C:
+		}
+		if err := c.Extend(context.WithoutCancel(ctx), time.Now()); err != nil {
+			return fmt.Errorf("provider: %w", err)
+		}
+	}
+}
+
+// Manifests are those of the chain, with its endpoints at these URLs, and of its launch venues.
+func (c *Chain) Manifests(ctx context.Context, urls ...string) ([]byte, error) {
+	var genesisHash string
+	if err := c.Call(ctx, &genesisHash, "getGenesisHash"); err != nil {
+		return nil, err
+	}
+	var endpoints []byte
+	for i, url := range urls {
+		if i > 0 {
+			endpoints = append(endpoints, ", "...)
+		}
+		endpoints = fmt.Appendf(endpoints, "{url: %q}", url)
+	}
+	own := fmt.Appendf(nil, "endpoints: [{url: %q}]", c.URL())
+	all := bytes.Replace(c.World.Manifest(genesisHash), own, fmt.Appendf(nil, "endpoints: [%s]", endpoints), 1)
+	pumpFun, err := samples.Files.ReadFile("15-pump-fun.yaml")
+	return append(append(all, "---\n"...), pumpFun...), err
+}
