@@ -428,6 +428,7 @@ func (ix *Indexer) index(ctx context.Context) error {
 		case ctx.Err() != nil, !errors.Is(err, rpc.ErrUnanswered), errors.Is(err, rpc.ErrWrongChain):
 			return err
 		default:
+			ix.headReadAt = time.Time{} // it may be what can't be had
 			if err := ix.unanswered(ctx, err); err != nil {
 				return err
 			}
@@ -482,7 +483,8 @@ const farHead = 2 * time.Second
 // headIsFar reports whether the next blocks are far below a head that was just read: to ask for it before each few of them would hold an index up that is behind.
 func (ix *Indexer) headIsFar() bool {
 	last := ix.state.Last()
-	return !last.Hash.IsZero() && ix.head.Number > last.Number+headersAtOnce && ix.o.Now().Sub(ix.headReadAt) < farHead
+	age := ix.o.Now().Sub(ix.headReadAt)
+	return !last.Hash.IsZero() && ix.head.Number > last.Number+headersAtOnce && age >= 0 && age < farHead
 }
 
 func (ix *Indexer) readHead(ctx context.Context) error {

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"reflect"
 	"sync/atomic"
 	"time"
 )
@@ -129,11 +130,13 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, name := range faults {
 		if f := n.faults[name]; f.calls != nil {
-			before := answersOf(calls)
+			spoiled := false
 			for _, c := range calls {
+				before := *c
 				f.calls(n, c)
+				spoiled = spoiled || before.differs(c)
 			}
-			if !bytes.Equal(before, answersOf(calls)) {
+			if spoiled {
 				n.met(name, calls)
 			}
 		}
@@ -174,19 +177,16 @@ func parse(body []byte) (calls []*call, single bool, err error) {
 	return calls, single, err
 }
 
-// answersOf is what the calls answer, to see whether a fault changed anything.
-func answersOf(calls []*call) []byte {
-	var out []byte
-	for _, c := range calls {
-		out = append(out, c.result...)
-		if c.err != nil {
-			out = append(out, c.err.Message...)
-		}
-		if c.wrongID {
-			out = append(out, '!')
-		}
+// differs reports whether a fault changed anything of what a call is answered, in whatever order its fields are.
+func (c *call) differs(after *call) bool {
+	if (c.err == nil) != (after.err == nil) || c.err != nil && c.err.Message != after.err.Message || c.wrongID != after.wrongID {
+		return true
 	}
-	return out
+	if bytes.Equal(c.result, after.result) {
+		return false
+	}
+	var was, is any
+	return json.Unmarshal(c.result, &was) != nil || json.Unmarshal(after.result, &is) != nil || !reflect.DeepEqual(was, is)
 }
 
 // pass asks anvil.

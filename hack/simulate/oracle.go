@@ -52,7 +52,12 @@ func (r *run) compare(ctx context.Context) (differences []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return differ.Tables(have, want), nil
+	differences = differ.Tables(have, want)
+	if c, ok := r.chain.(*solanaChain); ok {
+		wrong, err := c.holdSupplies(ctx, left)
+		return append(differences, wrong...), err
+	}
+	return differences, nil
 }
 
 // keepFacts gives the fresh index of a Solana what nodes told the other one: they tell it for now alone, and it holds from the block on of which it was.

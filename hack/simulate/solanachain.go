@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/config/samples"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/tokentext"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
 // solanaChain is Solana's runtime with a world of people.
@@ -106,5 +109,34 @@ func (c *solanaChain) manifests() (chain, venues []byte, err error) {
 }
 
 func (c *solanaChain) tokens() []string { return c.asked }
+
+// holdSupplies holds what an index at the head knows of tokens against what the chain itself says: a fresh index has the other one's facts.
+func (c *solanaChain) holdSupplies(ctx context.Context, st *store.Store) (wrong []string, err error) {
+	mints := []market.Address{market.SolanaAddress(solana.USDC)}
+	for _, curve := range c.world.Curves() {
+		mints = append(mints, market.SolanaAddress(curve.Token))
+	}
+	rows, err := st.Tokens.Now(ctx, mints)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		t := &rows[i]
+		var told struct {
+			Value struct {
+				Amount   string
+				Decimals uint8
+			}
+		}
+		if err := c.Call(ctx, &told, "getTokenSupply", t.Mint.String(), map[string]string{"commitment": "confirmed"}); err != nil {
+			return nil, err
+		}
+		if t.HasSupply && t.Supply.Dec() != told.Value.Amount || t.HasDecimals && t.Decimals != told.Value.Decimals {
+			wrong = append(wrong, fmt.Sprintf("token %s has %s in all and %d decimals, and the chain says %s and %d", t.Mint, t.Supply.Dec(), t.Decimals, told.Value.Amount,
+				told.Value.Decimals))
+		}
+	}
+	return wrong, nil
+}
 
 func (c *solanaChain) end() { _ = c.Close() } // it ends with this process at the latest

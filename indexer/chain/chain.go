@@ -195,7 +195,7 @@ type TransferReader interface {
 
 // HolderReader tells who has a token, where nodes tell that and no past transfers.
 type HolderReader interface {
-	// TellsHolders reports whether they do: a TransferReader of theirs tells nothing then.
+	// TellsHolders reports whether nodes tell who has a token. If they do, TransferReader returns nothing.
 	TellsHolders() bool
 	// HoldersOf asks one endpoint after the other who has a token, after a final block of its own that is no earlier than a given one. Most is the most accounts with
 	// a balance that are wanted. The error is why an endpoint doesn't tell.

@@ -23,7 +23,7 @@ const (
 	// firstPause and longestPause are the shortest and the longest pause of a token of which nodes didn't tell who has it. mostRefused is how often they may not: that
 	// takes some two hours. The token is then left for a recount.
 	firstPause, longestPause = time.Minute, time.Hour
-	mostRefused              = 7
+	mostRefused              = 8
 	// finalWithin is the least time that the index has until a block is final that an endpoint calls final.
 	finalWithin = time.Minute
 )
@@ -54,7 +54,9 @@ func (h *Backfill) takeSnapshot(ctx context.Context, l *store.Lease, j *market.H
 	case refusal == nil:
 		return true, h.stageAll(ctx, l, j, &told)
 	}
-	p.refused++
+	if !errors.Is(refusal, errNotFinal) || p.refused == 0 { // else it is the index that is late
+		p.refused++
+	}
 	long := min(firstPause<<(p.refused-1), longestPause)
 	p.until = h.Now().Add(long)
 	h.pauses[j.Token] = p
@@ -121,7 +123,7 @@ func (h *Backfill) compare(ctx context.Context, token market.Address, told []cha
 		if err := h.applyQueue(ctx, token, &told[i], last); err != nil {
 			return false, err
 		}
-		agreed = agreed || one.Amounts != nil && maps.Equal(told[i].Amounts, one.Amounts)
+		agreed = agreed || one.Amounts != nil && told[i].Amounts != nil && maps.Equal(told[i].Amounts, one.Amounts)
 	}
 	return agreed, nil
 }

@@ -301,6 +301,7 @@ func (r *Reader) begin(ctx context.Context, l *store.Lease) (began bool, err err
 	const day = 24 * 60 * 60
 	reach := r.Days * day
 	wallets, err := r.Store.Wallets.WithoutPast(ctx, r.Index(), r.began.Time+reach, r.final.Load(), walletsAtOnce)
+	wallets = slices.DeleteFunc(wallets, func(w store.WalletFrom) bool { return r.isPaused(w.Wallet) })
 	if err != nil || len(wallets) == 0 {
 		return false, err
 	}
@@ -309,6 +310,14 @@ func (r *Reader) begin(ctx context.Context, l *store.Lease) (began bool, err err
 		wallets = wallets[:late]
 	}
 	first, err := r.firstSince(ctx, wallets[0].Since-reach)
+	if err != nil && ctx.Err() == nil { // nodes may have the blocks that others need
+		group := make([]market.Address, len(wallets))
+		for i, w := range wallets {
+			group[i] = w.Wallet
+		}
+		r.pause(ctx, group, firstPause, err)
+		return true, nil
+	}
 	if err != nil {
 		return false, err
 	}

@@ -69,7 +69,7 @@ func checkSolana(ctx context.Context, c *chainconfig.Chain, now func() time.Time
 			find(Missing, "%s doesn't give its newest block with its transactions: %s. Use another node or plan", n.Endpoint, said(n.Refused.Error()))
 		}
 	}
-	findUntold(c, nodes, &best, find)
+	findUntold(c, nodes, find)
 	stream := checkStreams(ctx, source, find)
 	streamed := ""
 	if stream != nil {
@@ -90,7 +90,7 @@ func checkSolana(ctx context.Context, c *chainconfig.Chain, now func() time.Time
 }
 
 // findUntold says what nodes don't tell of the time before the index.
-func findUntold(c *chainconfig.Chain, nodes []solana.Capabilities, best *solana.Capabilities, find func(s Severity, format string, args ...any)) {
+func findUntold(c *chainconfig.Chain, nodes []solana.Capabilities, find func(s Severity, format string, args ...any)) {
 	for i := range nodes {
 		n := &nodes[i]
 		if n.NoHolders != nil {
@@ -101,15 +101,20 @@ func findUntold(c *chainconfig.Chain, nodes []solana.Capabilities, best *solana.
 			find(Missing, "%s doesn't list what an account did: %s. Use another node or plan, or write tracking.pastDays: 0", n.Endpoint, said(n.NoLists.Error()))
 		}
 	}
-	if kept := slotsKept(c, best); c.Tracking.PastDays > 0 && kept < time.Duration(c.Tracking.PastDays)*24*time.Hour {
+	if kept := timeKept(c, nodes); c.Tracking.PastDays > 0 && kept < time.Duration(c.Tracking.PastDays)*24*time.Hour {
 		find(Missing, "the nodes keep some %.0f days of blocks, and what members' wallets did is read for the last %d: use a node that keeps more, or write fewer as tracking.pastDays",
 			kept.Hours()/24, c.Tracking.PastDays)
 	}
 }
 
-// slotsKept is for about how long a node keeps its blocks.
-func slotsKept(c *chainconfig.Chain, n *solana.Capabilities) time.Duration {
-	return time.Duration(n.Head.Number-min(n.Head.Number, n.Oldest)) * time.Duration(c.BlockTime)
+// timeKept is for about how long two of the nodes keep their blocks, or the only one.
+func timeKept(c *chainconfig.Chain, nodes []solana.Capabilities) time.Duration {
+	kept := make([]uint64, len(nodes))
+	for i := range nodes {
+		kept[i] = nodes[i].Head.Number - min(nodes[i].Head.Number, nodes[i].Oldest)
+	}
+	slices.Sort(kept)
+	return time.Duration(kept[max(len(kept)-2, 0)]) * time.Duration(c.BlockTime)
 }
 
 // checkStreams reads a block of each endpoint that streams them, and gives one that streams this chain's; nil where none does.

@@ -124,17 +124,26 @@ func refusalOf(e *endpoint, raw []byte) error {
 
 // fetch reads the block of a slot from the first endpoint that has it. ErrNoBlock is in the error's tree where those that answer lack it.
 func (s *Source) fetch(ctx context.Context, slot uint64, ask func(context.Context, *endpoint, uint64) (read, error)) (out read, err error) {
-	missing := false
+	missing, gone := false, true
 	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {
 		out, err = ask(ctx, e, slot)
 		missing = missing || lacks(err)
+		refusal, ok := errors.AsType[*rpc.NodeError](err)
+		gone = gone && ok && refusal.Code == blockCleanedUp
 		return err
 	})
-	if err != nil && missing && ctx.Err() == nil {
+	switch {
+	case err == nil || !missing || ctx.Err() != nil:
+		return out, err
+	case gone:
+		return out, fmt.Errorf("block %d: %w: %w: %w", slot, chain.ErrNoBlock, errGone, err)
+	default:
 		return out, fmt.Errorf("block %d: %w: %w", slot, chain.ErrNoBlock, err)
 	}
-	return out, err
 }
+
+// errGone says that no endpoint keeps a block any more.
+var errGone = errors.New("no endpoint keeps it any more")
 
 // mostKept is how many blocks are kept that were read before their turn, and mostKeptBytes how long the answers with them were together.
 const mostKept, mostKeptBytes = 64, 1 << 30
@@ -211,7 +220,8 @@ func (s *Source) block(ctx context.Context, slot uint64) (read, error) {
 
 // findTime asks other endpoints for the time of a block, where the one that gave it tells none, or one before the block below.
 func (s *Source) findTime(ctx context.Context, r *read, below market.Header) {
-	if r.HasTime && r.Time >= below.Time {
+	now := s.pool.Now().Unix()
+	if r.HasTime && r.Time >= below.Time || now < s.noTimeUntil.Load() {
 		return
 	}
 	for _, e := range s.pool.Candidates() {
@@ -228,7 +238,13 @@ func (s *Source) findTime(ctx context.Context, r *read, below market.Header) {
 			return
 		}
 	}
+	if len(s.pool.List) > 1 {
+		s.noTimeUntil.Store(now + noTimePause)
+	}
 }
+
+// noTimePause is for how many seconds endpoints aren't asked for times after none had a better one: the block below may have been told too late a time.
+const noTimePause = 10
 
 // after gives a block the time of the one below it where it has none, or an earlier one: a chain's time doesn't go back.
 func (r *read) after(parent market.Header) {

@@ -36,7 +36,7 @@ func (s *Source) Header(ctx context.Context, number uint64) (chain.Header, error
 	if err == nil {
 		return chain.Header{Header: r.Header}, nil
 	}
-	if refusal, ok := errors.AsType[*rpc.NodeError](err); !errors.Is(err, chain.ErrNoBlock) || ok && refusal.Code == blockCleanedUp {
+	if !errors.Is(err, chain.ErrNoBlock) || errors.Is(err, errGone) {
 		return chain.Header{}, err // later blocks tell nothing of what is gone
 	}
 	for from := number + 1; ; from += probeSlots {

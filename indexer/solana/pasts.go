@@ -22,13 +22,11 @@ import (
 const (
 	// listedAtOnce is the most transactions that nodes list at once, and mostLists how many lists are read of one account.
 	listedAtOnce, mostLists = 1000, 200
-	// priceListed is how many of a pool's transactions are listed to find one that tells its price.
-	priceListed = 50
 	// mostInBlock is the most transactions of one block that name an account.
 	mostInBlock = 1000
 	// transactionsAtOnce is how many transactions are asked for at once.
 	transactionsAtOnce = 20
-	// laterWithin is within how many slots after one there is a block, and laterTried how many blocks are looked at for one with a transaction.
+	// laterWithin is how many slots after a slot are searched for blocks. laterTried is how many of those blocks are searched for a transaction.
 	laterWithin, laterTried = 256, 8
 )
 
@@ -41,23 +39,23 @@ type listed struct {
 
 // named are the transactions that name an account, by their blocks, as they were listed last.
 type named struct {
-	mu      sync.Mutex
-	account market.Address
-	from    uint64
-	blocks  map[uint64][]string
+	mu       sync.Mutex
+	account  market.Address
+	from, to uint64
+	blocks   map[uint64][]string
 }
 
-// of are those of a block; ok is false where another account's were listed last, or later ones.
+// of returns the account's transactions in a block. ok is false if the list that is kept is another account's, or doesn't reach to that block.
 func (n *named) of(account market.Address, slot uint64) (signatures []string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.blocks[slot], n.account == account && slot >= n.from
+	return n.blocks[slot], n.account == account && slot >= n.from && slot <= n.to
 }
 
-func (n *named) keep(account market.Address, from uint64, blocks map[uint64][]string) {
+func (n *named) keep(account market.Address, from, to uint64, blocks map[uint64][]string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.account, n.from, n.blocks = account, from, blocks
+	n.account, n.from, n.to, n.blocks = account, from, to, blocks
 }
 
 // list asks an endpoint that has come to a slot for transactions that name an account, older than a given one, the newest first.
@@ -105,6 +103,11 @@ func (e *endpoint) listRange(ctx context.Context, account market.Address, from, 
 				return nil, false, fmt.Errorf("%w: more than %d transactions of one account in block %d", rpc.ErrGarbage, mostInBlock, t.slot)
 			}
 		}
+		if len(some) == 0 {
+			if err := e.keepsFrom(ctx, from); err != nil {
+				return nil, false, err
+			}
+		}
 		if len(some) == 0 || some[len(some)-1].slot < from {
 			for _, signatures := range blocks {
 				slices.Reverse(signatures)
@@ -116,14 +119,26 @@ func (e *endpoint) listRange(ctx context.Context, account market.Address, from, 
 	return nil, false, nil
 }
 
-// listing is what endpoints list together: each block's transactions that any of them has, and the blocks that one of two names alone.
+// keepsFrom returns an error if an endpoint doesn't have the blocks from a slot on: its lists end where they do.
+func (e *endpoint) keepsFrom(ctx context.Context, slot uint64) error {
+	var first uint64
+	if err := e.Do(ctx, &rpc.Request{Method: "getFirstAvailableBlock", Take: take(&first)}); err != nil {
+		return err
+	}
+	if first > max(slot, 1) {
+		return fmt.Errorf("%w: its blocks begin with %d, and those from %d on are wanted", chain.ErrNoBlock, first, slot)
+	}
+	return nil
+}
+
+// listing is what endpoints list together: each block's transactions that any of them has, and the blocks that only one of the two endpoints lists.
 type listing struct {
 	blocks map[uint64][]string
 	alone  map[uint64]bool
 }
 
-// listAccount lists an account's transactions from one slot to another, by one endpoint, and a second one where there are several and it answers. What one lists alone
-// is marked. An account with too many is given up by the word of as many.
+// listAccount lists an account's transactions from one slot to another, as two endpoints list them where there are several. What only one of them lists is marked. Both have
+// to say it of an account that has too many.
 func (s *Source) listAccount(ctx context.Context, account market.Address, from, to uint64) (out listing, err error) {
 	out = listing{map[uint64][]string{}, map[uint64]bool{}}
 	wanted, answered, lists := min(2, len(s.pool.List)), 0, 0
@@ -152,10 +167,10 @@ func (s *Source) listAccount(ctx context.Context, account market.Address, from, 
 		out.merge(blocks, lists)
 	}
 	switch {
-	case lists == 0 && answered == wanted:
-		return out, &chain.BusyError{Account: account, Transactions: mostLists * listedAtOnce}
-	case lists == 0:
+	case answered < wanted:
 		return out, fmt.Errorf("list an account's transactions: %w: %w", rpc.ErrUnanswered, errors.Join(errs...))
+	case lists == 0:
+		return out, &chain.BusyError{Account: account, Transactions: mostLists * listedAtOnce}
 	case lists == 1 && wanted == 1:
 		clear(out.alone)
 	}
@@ -191,7 +206,7 @@ func (s *Source) TransfersOfWallets(ctx context.Context, wallets []market.Addres
 		if err != nil {
 			return nil, 0, err
 		}
-		s.named.keep(wallet, from, l.blocks)
+		s.named.keep(wallet, from, to, l.blocks)
 		for slot := range l.blocks {
 			found = append(found, chain.WalletTransfer{Wallet: wallet, Block: slot, Alone: l.alone[slot]})
 		}
@@ -199,19 +214,20 @@ func (s *Source) TransfersOfWallets(ctx context.Context, wallets []market.Addres
 	return found, to, nil
 }
 
-// PastBlock reads the transactions of a block that name an account, in their order, with the block's number and time; without an account only these, and the time is 0
-// of a block without any. Where there are several endpoints two have to have the same.
+// PastBlock reads the transactions of a block that name an account, in their order, with the block's number and time. Without an account it reads only the number and the
+// time. The time is 0 if the block has no transaction of the account. Where there are several endpoints two have to have the same.
 func (s *Source) PastBlock(ctx context.Context, number uint64, account market.Address) (market.Block, error) {
 	signatures, ok := s.priced.of(account, number)
 	if !ok {
 		signatures, ok = s.named.of(account, number)
 	}
 	if !ok && !account.IsNone() { // another process found the block
-		l, err := s.listAccount(ctx, account, number, max(number, s.heads.newestFinal()))
+		to := max(number, s.heads.newestFinal())
+		l, err := s.listAccount(ctx, account, number, to)
 		if err != nil {
 			return market.Block{}, err
 		}
-		s.named.keep(account, number, l.blocks)
+		s.named.keep(account, number, to, l.blocks)
 		signatures = l.blocks[number]
 	}
 	return agreedOn(ctx, s, fmt.Sprintf("block %d", number), func(ctx context.Context, e *endpoint) (b market.Block, err error) {
@@ -280,7 +296,7 @@ func (s *Source) transactionsOn(ctx context.Context, e *endpoint, slot uint64, s
 	return whole.Block, nil
 }
 
-// hasBlock fails where an endpoint lacks the block of a slot, and the chain may have one there.
+// hasBlock returns an error if the endpoint doesn't have the block of a slot, unless the chain is known to have no block in that slot.
 func (s *Source) hasBlock(ctx context.Context, e *endpoint, slot uint64) error {
 	_, err := s.headerOn(ctx, e, slot)
 	if lacks(err) {
@@ -393,7 +409,7 @@ func (s *Source) LastPrice(ctx context.Context, pool *market.Pool, first, last u
 			continue
 		}
 		wanted--
-		newest, has, looked := lastOf(list, first)
+		newest, has, looked := lastOf(list, first, last)
 		if from = max(from, looked); !has || ok && newest < block {
 			continue
 		}
@@ -413,7 +429,7 @@ func (s *Source) LastPrice(ctx context.Context, pool *market.Pool, first, last u
 	case !ok:
 		return 0, false, from, nil
 	}
-	s.priced.keep(pool.ID, block, map[uint64][]string{block: signatures})
+	s.priced.keep(pool.ID, block, block, map[uint64][]string{block: signatures})
 	return block, true, block, nil
 }
 
@@ -429,22 +445,22 @@ func (e *endpoint) listUpTo(ctx context.Context, account market.Address, last ui
 			return nil, err
 		}
 		if len(signatures) > 0 {
-			list, err := e.list(ctx, account, signatures[0], priceListed, 0)
+			list, err := e.list(ctx, account, signatures[0], listedAtOnce, 0)
 			return slices.DeleteFunc(list, func(t listed) bool { return t.slot > last }), err
 		}
 	}
-	return nil, fmt.Errorf("%w: no block with a transaction after slot %d", rpc.ErrGarbage, last)
+	return nil, fmt.Errorf("%w: it has no block with a transaction soon after slot %d", chain.ErrNoBlock, last)
 }
 
-// lastOf is the last block of a list, from a first slot on, with a transaction that didn't fail; without one, ok is false. from is as far back as was looked.
-func lastOf(list []listed, first uint64) (block uint64, ok bool, from uint64) {
+// lastOf is the last block of a list of those from a first slot to a last one with a transaction that didn't fail; without one, ok is false. from is as far back as was looked.
+func lastOf(list []listed, first, last uint64) (block uint64, ok bool, from uint64) {
 	for _, t := range list {
 		if t.slot >= first && !t.failed {
 			return t.slot, true, t.slot
 		}
 	}
-	if n := len(list); n == priceListed { // the oldest one's block may have others
-		return 0, false, max(first, list[n-1].slot+1)
+	if n := len(list); n == listedAtOnce { // the oldest one's block may have others
+		return 0, false, max(first, min(list[n-1].slot+1, last))
 	}
 	return 0, false, first
 }

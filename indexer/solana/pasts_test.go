@@ -83,6 +83,19 @@ func TestBlocksOfAWallet(t *testing.T) {
 	withoutNewest := inLists(func(list []map[string]any) []map[string]any {
 		return slices.DeleteFunc(list, func(t map[string]any) bool { return t["slot"] == blocks[len(blocks)-1] })
 	})
+	short := func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+		list, ok := result.([]any)
+		switch {
+		case method == "getFirstAvailableBlock":
+			return blocks[1], nil
+		case method == "getSignaturesForAddress" && ok:
+			return slices.DeleteFunc(list, func(v any) bool {
+				t, ok := v.(map[string]any)
+				return ok && t["slot"] == blocks[0]
+			}), nil
+		}
+		return result, nil
+	}
 	garbage := func(change func(t map[string]any)) lie {
 		return inLists(func(list []map[string]any) []map[string]any {
 			for _, t := range list {
@@ -96,14 +109,17 @@ func TestBlocksOfAWallet(t *testing.T) {
 		alone int
 		fails bool
 	}{
-		"one endpoint":            {lies: []lie{nil}},
-		"two":                     {lies: []lie{nil, nil}},
-		"one leaves a block out":  {lies: []lie{nil, withoutNewest}, alone: 1},
-		"no signature":            {lies: []lie{garbage(func(t map[string]any) { t["signature"] = "0" })}, fails: true},
-		"a signature with more":   {lies: []lie{garbage(func(t map[string]any) { t["signature"] = fmt.Sprint(t["signature"], "/?") })}, fails: true},
-		"later ones behind":       {lies: []lie{inLists(func(list []map[string]any) []map[string]any { slices.Reverse(list); return list })}, fails: true},
-		"one lists garbage":       {lies: []lie{garbage(func(t map[string]any) { t["slot"] = -1 }), nil}, alone: len(blocks)},
-		"more than was asked for": {lies: []lie{inLists(func(list []map[string]any) []map[string]any { return slices.Repeat(list[:min(1, len(list))], 1001) })}, fails: true},
+		"one endpoint":             {lies: []lie{nil}},
+		"two":                      {lies: []lie{nil, nil}},
+		"one leaves a block out":   {lies: []lie{nil, withoutNewest}, alone: 1},
+		"no signature":             {lies: []lie{garbage(func(t map[string]any) { t["signature"] = "0" })}, fails: true},
+		"a signature with more":    {lies: []lie{garbage(func(t map[string]any) { t["signature"] = fmt.Sprint(t["signature"], "/?") })}, fails: true},
+		"later ones behind":        {lies: []lie{inLists(func(list []map[string]any) []map[string]any { slices.Reverse(list); return list })}, fails: true},
+		"one of two lists garbage": {lies: []lie{garbage(func(t map[string]any) { t["slot"] = -1 }), nil}, fails: true},
+		"two others don't":         {lies: []lie{garbage(func(t map[string]any) { t["slot"] = -1 }), nil, nil}},
+		"one keeps fewer blocks":   {lies: []lie{short, nil}, fails: true},
+		"two others keep them":     {lies: []lie{short, nil, nil}},
+		"more than was asked for":  {lies: []lie{inLists(func(list []map[string]any) []map[string]any { return slices.Repeat(list[:min(1, len(list))], 1001) })}, fails: true},
 		"one that isn't there yet": {lies: []lie{func(string, []json.RawMessage, any) (any, *solanatest.Refusal) {
 			return nil, &solanatest.Refusal{Code: -32016, Message: "not reached"}
 		}}, fails: true},
@@ -148,7 +164,7 @@ func TestBlocksOfAWallet(t *testing.T) {
 func TestBusyWallet(t *testing.T) {
 	w := newWorld(30)
 	wallet, _ := listedIn(t, w)
-	last := w.Blocks[len(w.Blocks)-1].Number
+	first, last := w.Blocks[0].Number, w.Blocks[len(w.Blocks)-1].Number
 	endless := func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
 		if method != "getSignaturesForAddress" {
 			return result, nil
@@ -156,7 +172,7 @@ func TestBusyWallet(t *testing.T) {
 		return []any{map[string]any{"signature": strings.Repeat("1", 64), "slot": last}}, nil
 	}
 	s, _ := sourceOf(t, nodesOf(t, w, endless, endless)...)
-	_, _, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, 1, last)
+	_, _, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, first, last)
 	busy, ok := errors.AsType[*chain.BusyError](err)
 	if !ok || busy.Account != wallet || strings.Contains(err.Error(), wallet.String()) {
 		t.Errorf("error %v, want one of %s that doesn't name it", err, wallet)
@@ -165,7 +181,7 @@ func TestBusyWallet(t *testing.T) {
 		return nil, &solanatest.Refusal{Code: -32603, Message: "Internal error"}
 	}
 	s, _ = sourceOf(t, nodesOf(t, w, endless, silent)...)
-	_, _, err = s.TransfersOfWallets(t.Context(), []market.Address{wallet}, 1, last)
+	_, _, err = s.TransfersOfWallets(t.Context(), []market.Address{wallet}, first, last)
 	if _, ok := errors.AsType[*chain.BusyError](err); ok || err == nil {
 		t.Errorf("error %v by the word of one of two", err)
 	}
@@ -182,11 +198,11 @@ func TestBusyWallet(t *testing.T) {
 		return list, nil
 	}
 	s, _ = sourceOf(t, nodesOf(t, w, crowded)...)
-	if _, _, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, 1, last); !errors.Is(err, rpc.ErrGarbage) {
+	if _, _, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, first, last); !errors.Is(err, rpc.ErrGarbage) {
 		t.Errorf("error %v, want garbage: no block has so many transactions of one account", err)
 	}
 	s, _ = sourceOf(t, nodesOf(t, w, endless, nil)...)
-	if found, _, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, 1, last); err != nil || len(found) == 0 {
+	if found, _, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, first, last); err != nil || len(found) == 0 {
 		t.Errorf("%v, error %v, want what the other one lists", found, err)
 	}
 }
@@ -321,7 +337,7 @@ func TestLastPriceOnSolana(t *testing.T) {
 		t.Errorf("%+v, error %v", b.Header, err)
 	}
 	s, _ = sourceOf(t, nodesOf(t, w, nil)...)
-	if _, _, _, err := s.LastPrice(t.Context(), pool, 1, w.Blocks[len(w.Blocks)-1].Number); !errors.Is(err, rpc.ErrGarbage) {
+	if _, _, _, err := s.LastPrice(t.Context(), pool, 1, w.Blocks[len(w.Blocks)-1].Number); !errors.Is(err, chain.ErrNoBlock) {
 		t.Errorf("error %v, want one that says that no block follows", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
@@ -40,6 +41,8 @@ type Source struct {
 	rereadPause time.Duration
 	heads       heads
 	kept        kept
+	// noTimeUntil is until when (unix seconds) endpoints aren't asked for other endpoints' times.
+	noTimeUntil atomic.Int64
 	// named are the transactions of the wallet that was listed last, priced those of the pool that was.
 	named, priced named
 }

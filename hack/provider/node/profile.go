@@ -104,9 +104,6 @@ type SolanaLimits struct {
 	// Kept is of how many slots below the head the blocks and their transactions are kept; 0 is of all. Gone may have the slot as %[1]d and the first kept one as %[2]d.
 	Kept uint64
 	Gone Refusal
-	// Late is of how many slots, the newest, the blocks aren't there yet; NotYet may have the slot as %d.
-	Late   uint64
-	NotYet Refusal
 	// NoTokens, if it has a message, is said to who asks for all accounts of a token; it may have the program as %s.
 	NoTokens Refusal
 	// PerMethod bounds the calls of each method by itself.

@@ -49,9 +49,6 @@ func (n *Node) runSolana(ctx context.Context, calls []*call) {
 		case ofSlot && slot < first:
 			n.counts.refused("kept")
 			c.refuse(said(limits.Gone, slot, first))
-		case ofSlot && limits.Late > 0 && slot+limits.Late > head:
-			n.counts.refused("late")
-			c.refuse(said(limits.NotYet, slot))
 		case c.Method == "getProgramAccounts" && limits.NoTokens.Message != "" && slices.Contains(tokenPrograms, string(c.param(0))):
 			n.counts.refused("tokens")
 			c.refuse(said(limits.NoTokens, trimmed(c.param(0))))

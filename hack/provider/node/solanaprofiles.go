@@ -1,13 +1,12 @@
 package node
 
-// notYet and cleanedUp are agave's words (rpc-client-api/src/custom_error.rs).
+// cleanedUp and noTokens are agave's words (rpc-client-api/src/custom_error.rs).
 var (
-	notYet    = Refusal{Code: -32004, Message: "Block not available for slot %d"}
 	cleanedUp = Refusal{Code: -32001, Message: "Block %d cleaned up, does not exist on node. First available block: %d"}
 	noTokens  = Refusal{Code: -32010, Message: "%s excluded from account secondary indexes; this RPC method unavailable for key"}
 )
 
-var agaveWords = Source{"words and codes of blocks that are gone or not there yet", "anza-xyz/agave, rpc-client-api/src/custom_error.rs", "H"}
+var agaveWords = Source{"words and code of blocks that are gone", "anza-xyz/agave, rpc-client-api/src/custom_error.rs", "H"}
 
 // solanaPlain has no limit at all.
 func solanaPlain() Profile {
@@ -27,15 +26,14 @@ func solanaPublic() Profile {
 				PerSecond: 4, Burst: 40, Calls: true,
 				Exceeded: Refusal{Status: 429, Code: 429, Message: "Too many requests for a specific RPC call"},
 			},
-			NoTokens: noTokens, Late: 1, NotYet: notYet,
+			NoTokens: noTokens,
 		},
 		Sources: []Source{
 			{"100 requests in 10 s, 40 of them of one method", "solana.com/docs, clusters and public RPC endpoints; the project's docs/src/cluster/rpc-endpoints.md", "H"},
 			{"both are filled evenly", "a simplification", "L"},
 			{"their words under HTTP 429", "quoted in many public issues, from memory", "L"},
 			{"no accounts of the token programs, with code and words", "solana-labs/solana issue 20973; solana-program-library issue 2547", "M"},
-			{"the newest block isn't there yet", "a guess: behind a balancer nodes are not at one slot", "L"},
-			agaveWords, latencyGuessed,
+			latencyGuessed,
 		},
 	}
 }

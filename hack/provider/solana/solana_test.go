@@ -178,7 +178,7 @@ func (s *trial) compare(t *testing.T, st *store.Store) {
 	}
 	for _, c := range s.World.Curves() {
 		rows, err := st.Tokens.Now(t.Context(), []market.Address{market.SolanaAddress(c.Token)})
-		if err != nil || len(rows) != 1 || rows[0].Name == "" {
+		if err != nil || len(rows) != 1 || !rows[0].HasDecimals {
 			t.Errorf("token %s: %+v, %v", c.Token, rows, err)
 		}
 	}
