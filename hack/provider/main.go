@@ -29,7 +29,7 @@ const usage = `provider stands in for a mainnet's RPC provider, on this machine:
 
 The contracts of a chain of config/samples lie at the addresses that the sample names, on an anvil of its own, where simnet's people
 trade. Around them grows a chain with as many made-up transactions and logs as you say, in the shapes of two recorded blocks of
-Ethereum. Each profile of --profile is an endpoint of its own, with the limits and the words of that provider or node; "profiles" lists
+Ethereum. Of solana it is a local chain with what its people do alone, whose endpoints have the profiles of Solana's. Each profile of --profile is an endpoint of its own, with the limits and the words of that provider or node; "profiles" lists
 them, and how each behaviour is known. What was asked stands below each endpoint's URL at /counts.
 
 It prints the endpoints and writes the Chain resource to apply, such as
@@ -77,15 +77,23 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 		profiles = append(profiles, p)
 	}
-	// Anvil outlives the signal, so that nothing of what is under way fails.
+	for _, p := range profiles {
+		if p.IsSolana != (s.Chain == solanaID) {
+			return fmt.Errorf("profile %s isn't for chain %s: those with a name of Solana's nodes and providers are for --chain solana alone; see: provider profiles", p.Name, s.Chain)
+		}
+	}
+	// The chain outlives the signal, so that nothing of what is under way fails.
 	lifetime, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
+	if s.Chain == solanaID {
+		return runSolana(ctx, lifetime, out, s, profiles)
+	}
 	m, err := mainnet.Start(lifetime, s.Options)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = m.Close() }()
-	nodes, err := startNodes(lifetime, m, s, profiles)
+	nodes, err := startNodes(s, profiles, func(o node.Options) (*node.Node, error) { return node.Start(lifetime, m.Chain, o) })
 	if err != nil {
 		return err
 	}
@@ -105,9 +113,9 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	s := &settings{}
 	flags := flag.NewFlagSet("provider", flag.ContinueOnError)
 	flags.SetOutput(out)
-	flags.StringVar(&s.Chain, "chain", "base", "id of a chain of the samples: arbitrum, base, bsc, ethereum, hyperevm, monad, polygon, robinhood")
+	flags.StringVar(&s.Chain, "chain", "base", "id of a chain of the samples: arbitrum, base, bsc, ethereum, hyperevm, monad, polygon, robinhood, solana")
 	flags.StringVar(&s.Samples, "samples", filepath.Join("config", "samples"), "folder of the samples")
-	flags.StringVar(&s.profiles, "profile", "plain", "how each endpoint behaves, with commas between several; see: provider profiles")
+	flags.StringVar(&s.profiles, "profile", "", "how each endpoint behaves, with commas between several; see: provider profiles (default plain, or solana-plain)")
 	flags.StringVar(&s.address, "address", "127.0.0.1:0", "where the first endpoint listens; others take free ports of the same host")
 	flags.StringVar(&s.dir, "dir", "", "folder for the Chain resource; a new temporary one by default")
 	flags.DurationVar(&s.BlockTime, "block-time", 0, "100ms to 12s; the sample's by default")
@@ -137,6 +145,13 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	if s.Txs < 0 || s.Logs < 0 || s.Past < 0 || s.Reorgs < 0 || s.Reorgs > 1 {
 		return nil, errors.New("--txs, --logs and --past must not be negative, --reorgs must be from 0 to 1")
 	}
+	switch {
+	case s.profiles != "":
+	case s.Chain == solanaID:
+		s.profiles = "solana-plain"
+	default:
+		s.profiles = "plain"
+	}
 	shown := 0
 	s.Said = func(done float64) {
 		if percent := int(done*10) * 10; percent > shown {
@@ -147,7 +162,7 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	return s, nil
 }
 
-func startNodes(ctx context.Context, m *mainnet.Mainnet, s *settings, profiles []node.Profile) (nodes []*node.Node, err error) {
+func startNodes(s *settings, profiles []node.Profile, begin func(node.Options) (*node.Node, error)) (nodes []*node.Node, err error) {
 	host, _, found := strings.Cut(s.address, ":")
 	if !found {
 		return nil, fmt.Errorf("--address %q: write a host and a port, such as 127.0.0.1:8545", s.address)
@@ -157,7 +172,7 @@ func startNodes(ctx context.Context, m *mainnet.Mainnet, s *settings, profiles [
 		if i > 0 {
 			address = host + ":0"
 		}
-		n, err := node.Start(ctx, m.Chain, node.Options{Profile: p, Address: address, Seed: s.Seed + uint64(i)})
+		n, err := begin(node.Options{Profile: p, Address: address, Seed: s.Seed + uint64(i)})
 		if err != nil {
 			return nil, err
 		}

@@ -50,11 +50,31 @@ func TestTheCommandServesAStandInUntilItIsToldToEnd(t *testing.T) {
 	}
 }
 
+func TestTheCommandServesASolana(t *testing.T) {
+	t.Parallel()
+	ctx, end := context.WithCancel(t.Context())
+	out, dir := &until{text: "provider ready", end: end}, t.TempDir()
+	if err := run(ctx, []string{"--chain", "solana", "--profile", "helius-free,agave", "--past", "3", "--dir", dir}, out); err != nil {
+		t.Fatal(err)
+	}
+	for _, says := range []string{"no mainnet", "helius-free: http://127.0.0.1:", "agave: http://127.0.0.1:", "agave was asked: {"} {
+		if !strings.Contains(out.String(), says) {
+			t.Errorf("it doesn't say %q:\n%s", says, out.String())
+		}
+	}
+	manifest, err := os.ReadFile(filepath.Join(dir, "solana.yaml"))
+	if err != nil || strings.Count(string(manifest), "{url: \"http://127.0.0.1:") != 2 || !strings.Contains(string(manifest), "id: pump-fun") {
+		t.Errorf("the manifest is %s (%v)", manifest, err)
+	}
+}
+
 func TestTheCommandSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for args, says := range map[string]string{
-		"--profile nobody": `no profile "nobody": there are alchemy,`,
-		"--samples ../../config/samples --chain solana":    "no EVM chain \"solana\": it has base,",
+		"--profile nobody": `no profile "nobody": there are agave, alchemy,`,
+		"--samples ../../config/samples --chain nowhere":   "no EVM chain \"nowhere\": it has base,",
+		"--chain solana --profile reth":                    "profile reth isn't for chain solana",
+		"--chain base --profile helius-free":               "profile helius-free isn't for chain base",
 		"--samples ../../config/samples --block-time 50ms": "from 100ms to 12s",
 		"--reorgs 2": "--reorgs must be from 0 to 1",
 		"base":       `"base" is no argument`,

@@ -29,9 +29,8 @@ func TestSeeds(t *testing.T) {
 	runSeeds(t, "testdata/seeds.txt", familyEVM)
 }
 
-// TestSolanaSeeds runs those of testdata/solana.txt, on a chain of Solana's family.
-func TestSolanaSeeds(t *testing.T) {
-	t.Parallel()
+// TestSolanaSeeds runs those of testdata/solana.txt, on a chain of Solana's family. It isn't parallel: more than three plans at once are too much for two cores.
+func TestSolanaSeeds(t *testing.T) { //nolint:paralleltest // as said
 	runSeeds(t, "testdata/solana.txt", familySolana)
 }
 

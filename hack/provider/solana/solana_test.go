@@ -108,8 +108,8 @@ func (s *trial) await(t *testing.T, st *store.Store) {
 func TestAnIndexOfSolanaWithinAPlan(t *testing.T) {
 	t.Parallel()
 	for profile, keepsUp := range map[string]bool{
-		"solana-plain": true, "agave": true, "helius": true,
-		"helius-free": true, "solana-public": false, // 40 calls of getBlock in 10 s, and 25 blocks need two each
+		"agave": true, "helius-free": true,
+		"solana-public": false, // 40 calls of getBlock in 10 s, and 25 blocks need two each
 	} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/solana"
+)
+
+// solanaID is the id of the sample of Solana.
+const solanaID = "solana"
+
+// runSolana serves a local Solana until ctx ends; lifetime ends it.
+func runSolana(ctx, lifetime context.Context, out io.Writer, s *settings, profiles []node.Profile) (err error) {
+	c, err := solana.Start(lifetime, solana.Options{Seed: s.Seed, BlockTime: s.BlockTime, Past: s.Past})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	nodes, err := startNodes(s, profiles, func(o node.Options) (*node.Node, error) { return node.StartSolana(lifetime, c.URL(), o) })
+	if err != nil {
+		return err
+	}
+	var urls []string
+	for _, n := range nodes {
+		defer func() { _ = n.Close() }()
+		urls = append(urls, n.URL())
+	}
+	if s.dir == "" {
+		if s.dir, err = os.MkdirTemp("", "provider-"); err != nil {
+			return err
+		}
+	}
+	raw, err := c.Manifests(ctx, urls...)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(s.dir, "solana.yaml")
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "a stand-in of solana with what few people do; no mainnet\n")
+	for i, p := range profiles {
+		fmt.Fprintf(out, "%s: %s (%s/counts)\n", p.Name, urls[i], urls[i])
+	}
+	fmt.Fprintf(out, "slots: up to %d\nwrote %s\nprovider ready\n", c.World.Slot(), path)
+	err = c.Live(ctx)
+	return errors.Join(err, report(out, profiles, nodes))
+}
