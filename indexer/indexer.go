@@ -106,7 +106,7 @@ type Indexer struct {
 	settled atomic.Bool
 	// head is what the nodes announced when the loop read it last, heard what they announced last, whoever read it.
 	head chain.Head
-	// headReadAt is when that was; zero of a session that has read none.
+	// headReadAt is when that was; zero before this session has read one.
 	headReadAt time.Time
 	heard      heard
 	enricher   *enrich.Enricher
@@ -477,10 +477,10 @@ func (ix *Indexer) turn(ctx context.Context) (caughtUp bool, err error) {
 	return caughtUp, nil
 }
 
-// farHead is for how long a head isn't read again that is far above what is indexed.
+// farHead is how long the loop goes on with a head that is far above the newest indexed block, without reading it again.
 const farHead = 2 * time.Second
 
-// headIsFar reports whether the next blocks are far below a head that was just read: to ask for it before each few of them would hold an index up that is behind.
+// headIsFar reports whether the newest indexed block is far below a head that was read a moment ago. An index that is behind must not lose time by asking for the head before each few blocks.
 func (ix *Indexer) headIsFar() bool {
 	last := ix.state.Last()
 	age := ix.o.Now().Sub(ix.headReadAt)

@@ -16,7 +16,7 @@ type simulated interface {
 	// id is its identifier, URL where its own node answers.
 	id() string
 	URL() string
-	// act has people do so many things, which are in the next block. seal makes that block.
+	// act makes people do so many things, which the next block has. seal makes that block.
 	act(ctx context.Context, at time.Time, count int) error
 	seal(ctx context.Context, at time.Time) error
 	newest(ctx context.Context) (made, error)

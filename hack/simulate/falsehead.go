@@ -82,13 +82,16 @@ func headWithBlocks(blocks int64) func(*node, *call) {
 	}
 }
 
-// headFlaps tells a head far ahead, one far behind and the true one, by the number of the request.
-func headFlaps(n *node, c *call) {
-	switch c.request % 3 {
-	case 0:
-		headBy(1000)(n, c)
-	case 1:
-		headBy(-60)(n, c)
+// flaps tells a head far ahead, one far behind and the true one, by the number of the request. by makes the fault of a head that is so many blocks away.
+func flaps(by func(blocks int64) func(*node, *call)) func(*node, *call) {
+	ahead, behind := by(1000), by(-60)
+	return func(n *node, c *call) {
+		switch c.request % 3 {
+		case 0:
+			ahead(n, c)
+		case 1:
+			behind(n, c)
+		}
 	}
 }
 
@@ -97,12 +100,17 @@ func headFrozen(n *node, c *call) {
 	if c.head() == nil {
 		return
 	}
-	n.heads.mu.Lock()
-	defer n.heads.mu.Unlock()
-	if n.heads.frozen == nil {
-		n.heads.frozen = c.result
+	n.heads.repeat(c)
+}
+
+// repeat answers with the head that was told first.
+func (f *falseHeads) repeat(c *call) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.frozen == nil {
+		f.frozen = c.result
 	}
-	c.result = n.heads.frozen
+	c.result = f.frozen
 }
 
 // beyondFormat is the first second that Go's RFC 3339 can't write: the year 10000.

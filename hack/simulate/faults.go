@@ -70,7 +70,7 @@ var evmFaults = map[string]nodeFault{
 	"another parent":          {kind: lie, calls: anotherParent},
 	"head far ahead":          {kind: lie, ofHead: true, calls: headBy(1000)},
 	"head ahead, with blocks": {kind: lie, ofHead: true, calls: headWithBlocks(1000)},
-	"head flapping":           {kind: lie, ofHead: true, calls: headFlaps},
+	"head flapping":           {kind: lie, ofHead: true, calls: flaps(headBy)},
 	"head of the year 10000":  {kind: lie, ofHead: true, calls: headTime(beyondFormat)},
 	"logs of the year 10000":  {kind: lie, calls: logTimes(beyondFormat)},
 	"no balances":             {kind: lie, calls: noBalances},

@@ -60,7 +60,7 @@ func (r *run) compare(ctx context.Context) (differences []string, err error) {
 	return differences, nil
 }
 
-// keepFacts gives the fresh index of a Solana what nodes told the other one: they tell it for now alone, and it holds from the block on of which it was.
+// keepFacts gives a fresh index of Solana the facts of the other one. Nodes of Solana tell only what holds now, so that it would learn others, at other blocks.
 func (r *run) keepFacts(ctx context.Context, left, fresh *store.Store) error {
 	if r.plan.Family != familySolana {
 		return nil

@@ -36,7 +36,7 @@ var solanaFaults = map[string]nodeFault{
 	"time ahead by an hour":         {kind: lie, calls: inBlock(blockTimeBy(3600))},
 	"time before the parent":        {kind: lie, calls: inBlock(blockTimeBy(-7200))},
 	"head far ahead":                {kind: lie, ofHead: true, calls: slotBy(1000)},
-	"head flapping":                 {kind: lie, ofHead: true, calls: slotFlaps},
+	"head flapping":                 {kind: lie, ofHead: true, calls: flaps(slotBy)},
 	"decimals and supply of others": {kind: lie, calls: otherMint},
 }
 
@@ -96,26 +96,11 @@ func slotBy(slots int64) func(*node, *call) {
 	}
 }
 
-func slotFlaps(n *node, c *call) {
-	switch c.request % 3 {
-	case 0:
-		slotBy(1000)(n, c)
-	case 1:
-		slotBy(-60)(n, c)
-	}
-}
-
 // slotFrozen repeats the slot that was the newest when the fault began.
 func slotFrozen(n *node, c *call) {
-	if _, ok := c.slot(); !ok {
-		return
+	if _, ok := c.slot(); ok {
+		n.heads.repeat(c)
 	}
-	n.heads.mu.Lock()
-	defer n.heads.mu.Unlock()
-	if n.heads.frozen == nil {
-		n.heads.frozen = c.result
-	}
-	c.result = n.heads.frozen
 }
 
 func halfOfTransactions(b object) bool {

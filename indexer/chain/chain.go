@@ -156,7 +156,7 @@ type PastReader interface {
 	RereadPast(ctx context.Context, parent market.Header, b *Batch) error
 }
 
-// BusyError says that an account has more transactions than are looked through.
+// BusyError says that an account has more transactions than are read.
 type BusyError struct {
 	Account      market.Address
 	Transactions int
@@ -175,12 +175,12 @@ type WalletTransfer struct {
 
 // PastFinder finds in which blocks of the past something happened. What happened there the blocks tell.
 type PastFinder interface {
-	// ListsAccounts reports that nodes list what an account did, and don't look through blocks: wallets are asked for one by one then, and a range of any width is one
-	// question.
+	// ListsAccounts reports whether nodes list an account's transactions, instead of searching blocks for it. Then wallets are asked for one at a time, and a range may have any
+	// width.
 	ListsAccounts() bool
-	// PastBlock is a block far behind the head, as two endpoints have it where there are several: whole, or those of its transactions that an account is part of.
+	// PastBlock is a block far behind the head, as two endpoints have it where there are several: the whole block, or only those of its transactions that name an account.
 	PastBlock(ctx context.Context, number uint64, account market.Address) (market.Block, error)
-	// TransfersOfWallets' error has a BusyError in its tree where a wallet did too much to be looked through.
+	// TransfersOfWallets' error has a BusyError in its tree if a wallet has too many transactions.
 	TransfersOfWallets(ctx context.Context, wallets []market.Address, from, to uint64) (found []WalletTransfer, upTo uint64, err error)
 	// LastPrice finds the last block of a range in which a pool told a price, by what two endpoints say where there are several, looking through blocks from its end
 	// on; from is the first of them.
@@ -193,7 +193,7 @@ type TransferReader interface {
 	CreatedAt(ctx context.Context, contract market.Address, last uint64) (uint64, error)
 }
 
-// HolderReader tells who has a token, where nodes tell that and no past transfers.
+// HolderReader tells who has a token. It is for nodes that can tell this, but no past transfers.
 type HolderReader interface {
 	// TellsHolders reports whether nodes tell who has a token. If they do, TransferReader returns nothing.
 	TellsHolders() bool

@@ -20,11 +20,11 @@ import (
 // block of another endpoint's snapshot: then two endpoints either say the same or don't.
 
 const (
-	// firstPause and longestPause are the shortest and the longest pause of a token of which nodes didn't tell who has it. mostRefused is how often they may not: that
-	// takes some two hours. The token is then left for a recount.
+	// firstPause and longestPause are the shortest and the longest pause of a token of which nodes didn't tell who has it. After mostRefused such answers, in some two hours,
+	// the token is left for a recount.
 	firstPause, longestPause = time.Minute, time.Hour
 	mostRefused              = 8
-	// finalWithin is the least time that the index has until a block is final that an endpoint calls final.
+	// finalWithin is the least time that the index is given until it, too, has a block as final that an endpoint calls final.
 	finalWithin = time.Minute
 )
 
@@ -39,7 +39,7 @@ var (
 	errNotFinal    = errors.New("the index doesn't come to the block of its answer")
 )
 
-// takeSnapshot has a job's balances told by nodes. Its past is read then, up to the block of the answer. A token of which they don't tell it holds up no other.
+// takeSnapshot asks nodes for a job's balances. With these the past counts as read, up to the block of the answer. A token of which nodes don't tell them holds up no other.
 func (h *Backfill) takeSnapshot(ctx context.Context, l *store.Lease, j *market.HolderJob) (more bool, err error) {
 	p := h.pauses[j.Token]
 	if !h.atHead() || h.Now().Before(p.until) {

@@ -35,7 +35,7 @@ const (
 	// mostBlocks is how many blocks of a wallet are read. Nothing is known of the past of a wallet with more: what isn't known has no basis. mostAlone is how many
 	// are read besides that one endpoint of two names alone. Of a wallet with more it can't be told now: one endpoint's word gives up nobody's past.
 	mostBlocks, mostAlone = 10_000, 10_000
-	// firstStep is how many blocks are gone back at first to find the first block of a time.
+	// firstStep is the first step back from the index's beginning, in blocks, when the first block of a time is looked for.
 	firstStep = 1 << 12
 	// together is by how many days the dates may differ from which on wallets count for their members, if one filter looks for them together.
 	together = 7
@@ -343,7 +343,7 @@ func (r *Reader) firstSince(ctx context.Context, at int64) (uint64, error) {
 		failed = err
 		return h.Time >= at
 	}
-	// From the end on, in steps that double: nodes may not have what is much older.
+	// It goes back from the beginning in steps that double: nodes may not have much older blocks.
 	before, step := r.began.Number, uint64(firstStep)
 	for before > 0 && isSince(before) && failed == nil {
 		before -= min(before, step)
@@ -444,7 +444,7 @@ func (r *Reader) look(ctx context.Context, l *store.Lease, jobs []market.PastJob
 	return err
 }
 
-// notFound gives up the past of a wallet that did too much to be looked through, else it leaves those alone for a while that couldn't be.
+// notFound takes in why blocks of wallets weren't found: it gives up a wallet that has too many transactions, and leaves the others alone for a while.
 func (r *Reader) notFound(ctx context.Context, l *store.Lease, wallets []market.Address, of map[market.Address]*market.PastJob, err error) error {
 	if busy, ok := errors.AsType[*chain.BusyError](err); ok && of[busy.Account] != nil {
 		j := of[busy.Account]
@@ -456,7 +456,7 @@ func (r *Reader) notFound(ctx context.Context, l *store.Lease, wallets []market.
 	return ctx.Err()
 }
 
-// giveUpNow is giveUp, and has the loop take that in.
+// giveUpNow is giveUp. It also saves the job, so that the loop takes the end in.
 func (r *Reader) giveUpNow(ctx context.Context, l *store.Lease, j *market.PastJob, why error) error {
 	r.giveUp(ctx, j, why)
 	if err := r.Store.Wallets.SavePasts(ctx, l, []market.PastJob{*j}); err != nil {
@@ -466,7 +466,7 @@ func (r *Reader) giveUpNow(ctx context.Context, l *store.Lease, j *market.PastJo
 	return nil
 }
 
-// giveUp has nothing be known of a wallet that did too much.
+// giveUp ends the job of a wallet that did too much: nothing of its past is known.
 func (r *Reader) giveUp(ctx context.Context, j *market.PastJob, why error) {
 	j.Found, j.Fact = nil, &market.PastFact{Wallet: j.Wallet, Before: j.Before}
 	r.Log.WarnContext(ctx, "a member's wallet did too much before it was watched: none of it is known", "change", j.Change, "why", why.Error())

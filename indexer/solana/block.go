@@ -243,7 +243,7 @@ func (s *Source) findTime(ctx context.Context, r *read, below market.Header) {
 	}
 }
 
-// noTimePause is for how many seconds endpoints aren't asked for times after none had a better one: the block below may have been told too late a time.
+// noTimePause is how many seconds findTime asks nobody after it has found no better time: perhaps the block below was given too late a time.
 const noTimePause = 10
 
 // after gives a block the time of the one below it where it has none, or an earlier one: a chain's time doesn't go back.

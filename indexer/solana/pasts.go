@@ -141,40 +141,44 @@ type listing struct {
 // to say it of an account that has too many.
 func (s *Source) listAccount(ctx context.Context, account market.Address, from, to uint64) (out listing, err error) {
 	out = listing{map[uint64][]string{}, map[uint64]bool{}}
-	wanted, answered, lists := min(2, len(s.pool.List)), 0, 0
-	var errs []error
-	for _, e := range s.pool.Candidates() {
-		if answered == wanted {
-			break
+	lists := 0
+	err = s.askTwo(ctx, func(ctx context.Context, e *endpoint) error {
+		blocks, whole, err := e.listRange(ctx, account, from, to)
+		if err == nil && whole {
+			lists++
+			out.merge(blocks, lists)
 		}
-		var blocks map[uint64][]string
-		whole := false
-		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
-			blocks, whole, err = e.listRange(ctx, account, from, to)
-			return err
-		})
-		if ctx.Err() != nil {
-			return out, ctx.Err()
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
-			continue
-		}
-		if answered++; !whole {
-			continue
-		}
-		lists++
-		out.merge(blocks, lists)
-	}
+		return err
+	})
 	switch {
-	case answered < wanted:
-		return out, fmt.Errorf("list an account's transactions: %w: %w", rpc.ErrUnanswered, errors.Join(errs...))
+	case err != nil:
+		return out, fmt.Errorf("list an account's transactions: %w", err)
 	case lists == 0:
 		return out, &chain.BusyError{Account: account, Transactions: mostLists * listedAtOnce}
-	case lists == 1 && wanted == 1:
+	case len(s.pool.List) == 1:
 		clear(out.alone)
 	}
 	return out, nil
+}
+
+// askTwo asks endpoints one after the other until two have answered, or the only one.
+func (s *Source) askTwo(ctx context.Context, ask func(context.Context, *endpoint) error) error {
+	missing := min(2, len(s.pool.List))
+	var errs []error
+	for _, e := range s.pool.Candidates() {
+		err := s.pool.On(ctx, e, ask)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
+			continue
+		}
+		if missing--; missing == 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %w", rpc.ErrUnanswered, errors.Join(errs...))
 }
 
 // merge takes in the n-th list.
@@ -199,7 +203,7 @@ func (l *listing) merge(blocks map[uint64][]string, n int) {
 func (s *Source) ListsAccounts() bool { return true }
 
 // TransfersOfWallets finds the blocks with transactions that name a wallet: those that it made, and what others did with it. Which tokens they move isn't known yet.
-// What came to one of its token accounts without naming it isn't found.
+// A transfer to one of the wallet's token accounts is not found if its transaction doesn't name the wallet itself.
 func (s *Source) TransfersOfWallets(ctx context.Context, wallets []market.Address, from, to uint64) (found []chain.WalletTransfer, upTo uint64, err error) {
 	for _, wallet := range wallets {
 		l, err := s.listAccount(ctx, wallet, from, to)
@@ -230,42 +234,36 @@ func (s *Source) PastBlock(ctx context.Context, number uint64, account market.Ad
 		s.named.keep(account, number, to, l.blocks)
 		signatures = l.blocks[number]
 	}
-	return agreedOn(ctx, s, fmt.Sprintf("block %d", number), func(ctx context.Context, e *endpoint) (b market.Block, err error) {
-		if account.IsNone() {
-			h, err := s.headerOn(ctx, e, number)
-			b.Header = h.Header
-			return b, err
-		}
-		return s.transactionsOn(ctx, e, number, signatures)
-	}, func(a, b *market.Block) bool { return a.Time == b.Time && digestOf(a) == digestOf(b) })
-}
-
-// agreedOn is what two endpoints say, or the only one.
-func agreedOn[T any](ctx context.Context, s *Source, what string, ask func(context.Context, *endpoint) (T, error), same func(a, b *T) bool) (none T, err error) {
-	var votes []T
+	var votes []market.Block
 	errs := []error{errors.New("no two endpoints say the same")}
 	for _, e := range s.pool.Candidates() {
-		var v T
+		var b market.Block
 		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
-			v, err = ask(ctx, e)
+			if account.IsNone() {
+				h, err := s.headerOn(ctx, e, number)
+				b.Header = h.Header
+				return err
+			}
+			b, err = s.transactionsOn(ctx, e, number, signatures)
 			return err
 		})
 		if ctx.Err() != nil {
-			return none, ctx.Err()
+			return b, ctx.Err()
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
 			continue
 		}
-		if len(s.pool.List) == 1 || slices.ContainsFunc(votes, func(old T) bool { return same(&old, &v) }) {
-			return v, nil
+		digest := digestOf(&b)
+		if len(s.pool.List) == 1 || slices.ContainsFunc(votes, func(v market.Block) bool { return v.Time == b.Time && digestOf(&v) == digest }) {
+			return b, nil
 		}
-		votes = append(votes, v)
+		votes = append(votes, b)
 	}
-	return none, fmt.Errorf("%s: %w: %w", what, rpc.ErrUnanswered, errors.Join(errs...))
+	return market.Block{}, fmt.Errorf("block %d: %w: %w", number, rpc.ErrUnanswered, errors.Join(errs...))
 }
 
-// transactionsOn reads transactions of one block, those that an endpoint has there. One that has none of them has to have the block, or the chain none.
+// transactionsOn reads those of some transactions that an endpoint has in a block. If it has none of them, it has to have the block, or the chain must have no block there.
 func (s *Source) transactionsOn(ctx context.Context, e *endpoint, slot uint64, signatures []string) (market.Block, error) {
 	b := market.Block{Header: market.Header{Number: slot}}
 	if len(signatures) > 1 { // the lists of two endpoints may have different orders
@@ -390,30 +388,17 @@ func (e *endpoint) transactions(ctx context.Context, signatures []string) iter.S
 
 // LastPrice looks through the transactions that name a pool, from those of the range's last block on. Whether one of them tells a price the block's transactions say.
 func (s *Source) LastPrice(ctx context.Context, pool *market.Pool, first, last uint64) (block uint64, ok bool, from uint64, err error) {
-	wanted, errs := min(2, len(s.pool.List)), []error(nil)
 	var signatures []string
-	for _, e := range s.pool.Candidates() {
-		if wanted == 0 {
-			break
-		}
-		var list []listed
-		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
-			list, err = e.listUpTo(ctx, pool.ID, last)
-			return err
-		})
-		if ctx.Err() != nil {
-			return 0, false, 0, ctx.Err()
-		}
+	err = s.askTwo(ctx, func(ctx context.Context, e *endpoint) error {
+		list, err := e.listUpTo(ctx, pool.ID, last)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
-			continue
+			return err
 		}
-		wanted--
 		newest, has, looked := lastOf(list, first, last)
 		if from = max(from, looked); !has || ok && newest < block {
-			continue
+			return nil
 		}
-		if newest > block || !ok {
+		if newest > block {
 			signatures = nil
 		}
 		block, ok = newest, true
@@ -422,10 +407,11 @@ func (s *Source) LastPrice(ctx context.Context, pool *market.Pool, first, last u
 				signatures = append(signatures, signature)
 			}
 		}
-	}
+		return nil
+	})
 	switch {
-	case wanted == min(2, len(s.pool.List)):
-		return 0, false, 0, fmt.Errorf("list a pool's transactions up to slot %d: %w: %w", last, rpc.ErrUnanswered, errors.Join(errs...))
+	case err != nil:
+		return 0, false, 0, fmt.Errorf("list a pool's transactions up to slot %d: %w", last, err)
 	case !ok:
 		return 0, false, from, nil
 	}
@@ -452,7 +438,7 @@ func (e *endpoint) listUpTo(ctx context.Context, account market.Address, last ui
 	return nil, fmt.Errorf("%w: it has no block with a transaction soon after slot %d", chain.ErrNoBlock, last)
 }
 
-// lastOf is the last block of a list of those from a first slot to a last one with a transaction that didn't fail; without one, ok is false. from is as far back as was looked.
+// lastOf finds in a list, which ends with slot last, the newest block from slot first on with a transaction that didn't fail. from is the first slot of which the list has all.
 func lastOf(list []listed, first, last uint64) (block uint64, ok bool, from uint64) {
 	for _, t := range list {
 		if t.slot >= first && !t.failed {

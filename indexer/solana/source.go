@@ -41,7 +41,7 @@ type Source struct {
 	rereadPause time.Duration
 	heads       heads
 	kept        kept
-	// noTimeUntil is until when (unix seconds) endpoints aren't asked for other endpoints' times.
+	// noTimeUntil is until when (unix seconds) findTime asks nobody.
 	noTimeUntil atomic.Int64
 	// named are the transactions of the wallet that was listed last, priced those of the pool that was.
 	named, priced named

@@ -62,7 +62,7 @@ func helius() Profile {
 	return p
 }
 
-// agave is a node of one's own with the ledger that it keeps by itself.
+// agave is a node of one's own, which keeps as much of the ledger as it does by default.
 func agave() Profile {
 	return Profile{
 		Name: "agave", Client: "agave", IsSolana: true, Latency: near,

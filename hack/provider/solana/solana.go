@@ -2,7 +2,6 @@
 package solana
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -96,15 +95,6 @@ func (c *Chain) Manifests(ctx context.Context, urls ...string) ([]byte, error) {
 	if err := c.Call(ctx, &genesisHash, "getGenesisHash"); err != nil {
 		return nil, err
 	}
-	var endpoints []byte
-	for i, url := range urls {
-		if i > 0 {
-			endpoints = append(endpoints, ", "...)
-		}
-		endpoints = fmt.Appendf(endpoints, "{url: %q}", url)
-	}
-	own := fmt.Appendf(nil, "endpoints: [{url: %q}]", c.URL())
-	all := bytes.Replace(c.World.Manifest(genesisHash), own, fmt.Appendf(nil, "endpoints: [%s]", endpoints), 1)
 	pumpFun, err := samples.Files.ReadFile("15-pump-fun.yaml")
-	return append(append(all, "---\n"...), pumpFun...), err
+	return append(append(c.World.Manifest(genesisHash, urls...), "---\n"...), pumpFun...), err
 }

@@ -109,7 +109,7 @@ func TestAnIndexOfSolanaWithinAPlan(t *testing.T) {
 	t.Parallel()
 	for profile, keepsUp := range map[string]bool{
 		"agave": true, "helius-free": true,
-		"solana-public": false, // 40 calls of getBlock in 10 s, and 25 blocks need two each
+		"solana-public": false, // 40 calls of getBlock in 10 s, and 25 blocks need two each: nothing is wanted of it
 	} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()

@@ -1,9 +1,20 @@
 package solana
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
-// Manifest is the Chain resource of the local chain, and the LaunchVenues of its own curves on DBC and LaunchLab, as YAML. pump.fun is declared by the samples.
-func (w *World) Manifest(genesisHash string) []byte {
+// Manifest is the Chain resource of the local chain, and the LaunchVenues of its own curves on DBC and LaunchLab, as YAML. Its endpoints are at the given URLs, without any at
+// the chain's own. pump.fun is declared by the samples.
+func (w *World) Manifest(genesisHash string, urls ...string) []byte {
+	if len(urls) == 0 {
+		urls = []string{w.Chain.URL()}
+	}
+	endpoints := make([]string, len(urls))
+	for i, url := range urls {
+		endpoints[i] = fmt.Sprintf("{url: %q}", url)
+	}
 	return fmt.Appendf(nil, `apiVersion: boardwalk.dev/v1alpha1
 kind: Chain
 metadata: {name: solana}
@@ -26,7 +37,7 @@ spec:
   - {name: meteora-damm-v2, protocol: MeteoraDAMMv2, factory: %q}
   - {name: raydium-cpmm, protocol: RaydiumCPMM, factory: %q}
   - {name: raydium-amm-v4, protocol: RaydiumAMMv4, factory: %q}
-  rpc: {endpoints: [{url: %q}]}
+  rpc: {endpoints: [%s]}
   platformFee: {recipients: [%q], bps: %d}
   start: {block: 0}
   reorgBlocks: 64
@@ -64,5 +75,5 @@ spec:
     wantedState: Open
     programAccounts: [%q]
     tradesInApp: true
-`, genesisHash, WSOL, USDC, USDT, WSOL, WSOL, PumpSwap, DAMM, CPMM, AMMv4, w.Chain.URL(), FeeRecipient, FeeBps, DBCConfig, LaunchLabPlatform)
+`, genesisHash, WSOL, USDC, USDT, WSOL, WSOL, PumpSwap, DAMM, CPMM, AMMv4, strings.Join(endpoints, ", "), FeeRecipient, FeeBps, DBCConfig, LaunchLabPlatform)
 }
