@@ -1,3 +1,5 @@
+//go:debug x509usefallbackroots=1
+
 // Boardwalk turns declared chains into a public, read-only API of token markets. Each of its programs is a command.
 package main
 
@@ -10,10 +12,9 @@ import (
 	"syscall"
 	"time"
 
-	_ "golang.org/x/crypto/x509roots/fallback" // for images without certificates of their own
-
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/cmd"
+	"github.com/boardwalkhq/boardwalk/internal/authorities"
 )
 
 // commit and built are set by the Makefile (-ldflags -X); a plain `go build` takes them from the checkout.
@@ -21,11 +22,14 @@ var commit, built string
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := cmd.New(build()).ExecuteContext(ctx)
+	err := authorities.Trust(os.Getenv(authorities.Env))
+	if err == nil {
+		err = cmd.New(build()).ExecuteContext(ctx)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "boardwalk: "+err.Error())
-		os.Exit(1)
+		os.Exit(cmd.ExitStatus(err))
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -62,7 +64,7 @@ func startCluster(t *testing.T) *kubetest.Cluster {
 	return kube
 }
 
-// rendered is the pod that the chart makes of the operator with some values.
+// rendered is the pod that the chart makes of the operator with some values, whose ConfigMap is there.
 func (o *operatorSite) rendered(set ...string) *corev1.PodSpec {
 	o.t.Helper()
 	helm, err := kubetest.Tool(o.t.Context(), "helm")
@@ -79,17 +81,30 @@ func (o *operatorSite) rendered(set ...string) *corev1.PodSpec {
 	if err != nil {
 		o.t.Fatal(err)
 	}
+	var pod *corev1.PodSpec
 	for d := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(out), 4096); ; {
-		var deployment appsv1.Deployment
-		if err := d.Decode(&deployment); errors.Is(err, io.EOF) {
-			o.t.Fatal("the chart renders no operator")
+		var raw json.RawMessage
+		if err := d.Decode(&raw); errors.Is(err, io.EOF) {
+			break
 		} else if err != nil {
-			continue // another kind
+			o.t.Fatal(err)
 		}
-		if deployment.Kind == "Deployment" && deployment.Name == "boardwalk-operator" {
-			return &deployment.Spec.Template.Spec
+		var deployment appsv1.Deployment
+		var config corev1.ConfigMap
+		switch {
+		case json.Unmarshal(raw, &deployment) == nil && deployment.Kind == "Deployment" && deployment.Name == "boardwalk-operator":
+			pod = &deployment.Spec.Template.Spec
+		case json.Unmarshal(raw, &config) == nil && config.Kind == "ConfigMap" && config.Name == "boardwalk-operator-indexers":
+			config.Namespace = o.namespace
+			if err := o.Create(o.t.Context(), &config); err != nil {
+				o.t.Fatal(err)
+			}
 		}
 	}
+	if pod == nil {
+		o.t.Fatal("the chart renders no operator")
+	}
+	return pod
 }
 
 // secret is one of the namespace as it is now.
@@ -102,12 +117,30 @@ func (o *operatorSite) secret(name string) (s corev1.Secret, ok bool) {
 	return s, err == nil
 }
 
+// config is a ConfigMap of the namespace as it is now.
+func (o *operatorSite) config(name string) map[string]string {
+	o.t.Helper()
+	var c corev1.ConfigMap
+	if err := o.Get(o.t.Context(), client.ObjectKey{Namespace: o.namespace, Name: name}, &c); err != nil {
+		o.t.Fatal(err)
+	}
+	return c.Data
+}
+
 // start runs a pod of the operator as a kubelet does, with its Secrets in the environment and in files. It is nil where a kubelet
 // couldn't start it.
 func (o *operatorSite) start(pod *corev1.PodSpec) (stop func()) {
 	o.t.Helper()
 	c := &pod.Containers[0]
+	object := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, GenerateName: "boardwalk-operator-"}, Spec: *pod.DeepCopy()}
+	object.Spec.ServiceAccountName = ""
+	if err := o.Create(o.t.Context(), object); err != nil {
+		o.t.Fatal(err)
+	}
 	for _, e := range c.Env {
+		if e.ValueFrom != nil && e.ValueFrom.FieldRef != nil && e.ValueFrom.FieldRef.FieldPath == "metadata.name" {
+			o.t.Setenv(e.Name, object.Name)
+		}
 		if e.ValueFrom == nil || e.ValueFrom.SecretKeyRef == nil {
 			continue
 		}
@@ -122,6 +155,15 @@ func (o *operatorSite) start(pod *corev1.PodSpec) (stop func()) {
 	args := append([]string{}, c.Args...)
 	for i := range pod.Volumes {
 		v := &pod.Volumes[i]
+		if v.ConfigMap != nil {
+			dir := o.t.TempDir()
+			for name, text := range o.config(v.ConfigMap.Name) {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					o.t.Fatal(err)
+				}
+			}
+			mounted(args, c, v.Name, dir)
+		}
 		if v.Secret == nil {
 			continue
 		}
@@ -148,15 +190,20 @@ func (o *operatorSite) start(pod *corev1.PodSpec) (stop func()) {
 				o.t.Fatal(err)
 			}
 		}
-		for _, m := range c.VolumeMounts {
-			if m.Name == v.Name {
-				for a := range args {
-					args[a] = strings.ReplaceAll(args[a], m.MountPath, dir)
-				}
+		mounted(args, c, v.Name, dir)
+	}
+	return o.program(args...)
+}
+
+// mounted has a container's arguments name the folder that stands for a volume of it.
+func mounted(args []string, c *corev1.Container, volume, dir string) {
+	for _, m := range c.VolumeMounts {
+		if m.Name == volume {
+			for a := range args {
+				args[a] = strings.ReplaceAll(args[a], m.MountPath, dir)
 			}
 		}
 	}
-	return o.program(args...)
 }
 
 // program runs one with the namespace's resources.

@@ -321,7 +321,7 @@ func TestUninstallMayEndIndexers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := controller.RemoveIndexers(t.Context(), job, s.namespace); err != nil {
+	if err := controller.RemoveIndexers(t.Context(), job, s.namespace, ""); err != nil {
 		t.Fatal(err)
 	}
 	left := strings.Fields(s.kubectl(t, "", "get", "configmaps,serviceaccounts,services,networkpolicies,poddisruptionbudgets,deployments", "-o", "name"))

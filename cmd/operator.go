@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/boardwalkhq/boardwalk/indexer/metadata"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/operator"
 	"github.com/boardwalkhq/boardwalk/operator/controller"
@@ -67,9 +66,6 @@ func (c *cluster) config(file string) (*rest.Config, error) {
 	return cfg, nil
 }
 
-// pullPolicies are what a pod may have; empty is the cluster's default.
-var pullPolicies = map[string]bool{"": true, "Always": true, "IfNotPresent": true, "Never": true}
-
 func operatorCommand() *cobra.Command {
 	var (
 		cl       cluster
@@ -78,27 +74,19 @@ func operatorCommand() *cobra.Command {
 	)
 	p := &operator.Program{Metrics: prometheus.NewRegistry(), Now: now}
 	cmd := &cobra.Command{
-		Use: "operator --indexer-image IMAGE --database-secret NAME", Short: "Run the Kubernetes operator", Args: cobra.NoArgs,
+		Use: "operator --database-secret NAME", Short: "Run the Kubernetes operator", Args: cobra.NoArgs,
 		Long: `Keep an indexer running for each Chain of a namespace, and say which LaunchVenue is open on which chain.
 
 It needs a Role in that namespace alone, and never reads a Secret: the indexers' pods get the database's address and the
 nodes' URLs from theirs.`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if !pullPolicies[p.Workload.PullPolicy] {
-				return fmt.Errorf("--indexer-image-pull-policy %q is not known; allowed: Always, IfNotPresent, Never", p.Workload.PullPolicy)
-			}
-			if p.Workload.RunAsUser < 0 {
-				return fmt.Errorf("--indexer-run-as-user %d is no user; allowed: 1 or more, or 0 for the cluster's choice", p.Workload.RunAsUser)
-			}
-			if _, err := metadata.ParseRanges(p.Workload.DeniedAddresses); err != nil {
-				return fmt.Errorf("--indexer-deny-address: %w", err)
-			}
 			if p.Log, err = ops.log(cmd); err != nil {
 				return err
 			}
 			if p.Cluster, p.Namespace, err = cl.connect(); err != nil {
 				return err
 			}
+			p.PodName = os.Getenv("POD_NAME")
 			p.Operations, p.TryDatabase = ops.OperationsOptions, tryDatabase(database)
 			return p.Run(cmd.Context())
 		},
@@ -106,18 +94,15 @@ nodes' URLs from theirs.`,
 	cl.register(cmd)
 	ops.register(cmd, "127.0.0.1:8081")
 	f := cmd.Flags()
-	f.StringVar(&p.Workload.Image, "indexer-image", "", "image of the indexers, which is the operator's own")
-	f.StringVar(&p.Workload.PullPolicy, "indexer-image-pull-policy", "", "Always, IfNotPresent or Never")
-	f.StringArrayVar(&p.Workload.PullSecrets, "indexer-image-pull-secret", nil, "Secret to pull the image with; may be given several times")
+	f.StringVar(&p.IndexersFile, "indexers", "",
+		"file (YAML) with what holds for the pods of all indexers, as docs/kubernetes.md shows; it is read again when it changes")
+	f.StringVar(&p.Workload.Image, "indexer-image", "",
+		"image of the indexers; without it that of the container \"operator\" of the operator's own pod, whose name is in POD_NAME")
 	f.StringVar(&p.Workload.DatabaseSecret, "database-secret", "", "Secret with the address of the indexers' database")
 	f.StringVar(&p.Workload.DatabaseKey, "database-secret-key", "uri", "key of that Secret")
 	f.StringVar(&database, "database-file", "",
 		"file with what that key holds: the address is tried before a running indexer is changed; without the flag it isn't")
-	f.Int64Var(&p.Workload.RunAsUser, "indexer-run-as-user", 65532, "user that the indexers run as; 0 leaves the choice to the cluster (OpenShift)")
-	f.StringArrayVar(&p.Workload.DeniedAddresses, "indexer-deny-address", nil,
-		"address or CIDR that indexers never fetch tokens' metadata from, though it is public; may be given several times")
 	f.BoolVar(&p.LeaderElection, "leader-elect", true, "let one of several operators act")
-	_ = cmd.MarkFlagRequired("indexer-image")
 	_ = cmd.MarkFlagRequired("database-secret")
 	cmd.AddCommand(removeIndexersCommand())
 	return cmd
@@ -140,7 +125,10 @@ func tryDatabase(file string) func(context.Context) error {
 }
 
 func removeIndexersCommand() *cobra.Command {
-	var cl cluster
+	var (
+		cl       cluster
+		instance string
+	)
 	cmd := &cobra.Command{
 		Use: "remove-indexers", Short: "Delete the indexers of all chains, as when the operator is uninstalled", Args: cobra.NoArgs,
 		Long: `Delete what an operator has made in a namespace: Deployments and all that belongs to them. Chains, LaunchVenues and the
@@ -150,9 +138,10 @@ database stay. The operator must have ended, or it makes them again.`,
 			if err != nil {
 				return err
 			}
-			return controller.RemoveIndexers(cmd.Context(), cfg, namespace)
+			return controller.RemoveIndexers(cmd.Context(), cfg, namespace, instance)
 		},
 	}
 	cl.register(cmd)
+	cmd.Flags().StringVar(&instance, "instance", "", "delete those of one release alone, by its name")
 	return cmd
 }

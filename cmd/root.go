@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
 // now is the clock of all programs.
@@ -40,6 +42,14 @@ From nothing to live prices: boardwalk up --chain base --rpc https://YOUR-NODE`,
 	root.AddCommand(upCommand(build), samplesCommand(), checkCommand(), operatorCommand(), indexerCommand(), apiserverCommand(build), rendererCommand(),
 		migrateCommand(), reindexCommand(), membersCommand(), importCommand(), exportCommand(), versionCommand(build))
 	return root
+}
+
+// ExitStatus is what the program ends with for an error: chainconfig.ExitDatabase tells the operator whose fault it is.
+func ExitStatus(err error) int {
+	if store.Unreachable(err) {
+		return chainconfig.ExitDatabase
+	}
+	return 1
 }
 
 func versionCommand(build serve.Build) *cobra.Command {

@@ -286,10 +286,10 @@ func (ix *Indexer) sessions(ctx context.Context) error {
 			if ix.nodes.AllWrong() && ix.successor == nil {
 				ix.declaration.ServesAnother(err)
 			}
-			ix.account.phase(chainconfig.PhaseHalted, err.Error())
+			ix.account.failed(chainconfig.PhaseHalted, err)
 			return err
 		}
-		ix.account.phase(chainconfig.PhaseFailing, err.Error())
+		ix.account.failed(chainconfig.PhaseFailing, err)
 		if ix.progressed {
 			pause, ix.progressed = retryPause{}, false
 		}

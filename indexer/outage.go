@@ -27,7 +27,7 @@ func (ix *Indexer) unanswered(ctx context.Context, why error) error {
 	}
 	if !o.told && now.Sub(o.since) >= ix.silence() {
 		o.told = true
-		ix.account.phase(chainconfig.PhaseFailing, why.Error())
+		ix.account.failed(chainconfig.PhaseFailing, why)
 		ix.degraded(ctx, why)
 		ix.settled.Store(true)
 	}
@@ -59,7 +59,7 @@ func (ix *Indexer) tellMissing(why error) {
 		*m = missingRange{missing.First, missing.Last, now}
 	}
 	if now.Sub(ix.missing.since) >= missingAfter {
-		ix.account.phase(chainconfig.PhaseFailing, why.Error())
+		ix.account.failed(chainconfig.PhaseFailing, why)
 		ix.account.missing(&chainconfig.MissingRange{First: missing.First, Last: missing.Last, Since: ix.missing.since})
 		ix.o.Metrics.missing(ix.cfg.ID, missing.Last-missing.First+1)
 	}

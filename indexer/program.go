@@ -46,23 +46,22 @@ func (p *Program) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = l.Close() }()
-	started := startedIndexer{opening: pulse{now: p.Now}}
-	started.opening.beat()
+	started := newStartedIndexer(cfg, p.Now)
 	g, ctx := errgroup.WithContext(ctx)
 	// The listener answers while the database is opened and migrated, which takes as long as it takes.
 	g.Go(func() error {
 		operations := telemetry.Operations(p.Metrics, started.alive, started.ready, p.Operations.Pprof)
-		operations.Handle("GET "+chainconfig.StatePath, &started)
-		operations.Handle("GET /trust/{mint}", &started)
+		operations.Handle("GET "+chainconfig.StatePath, started)
+		operations.Handle("GET /trust/{mint}", started)
 		return telemetry.Serve(ctx, l, operations, time.Second, p.Log)
 	})
-	g.Go(func() error { return p.index(ctx, cfg, &started) })
+	g.Go(func() error { return p.index(ctx, cfg, started) })
 	return g.Wait()
 }
 
 // index runs the indexer, which answers by started as long as it runs.
 func (p *Program) index(ctx context.Context, cfg *chainconfig.Chain, started *startedIndexer) error {
-	st, err := store.OpenPatiently(ctx, p.Database, p.Now, started.opening.beat, p.Log)
+	st, err := store.OpenPatiently(ctx, p.Database, p.Now, started.step, p.Log)
 	if err != nil {
 		return err
 	}
@@ -97,13 +96,32 @@ func (p *Program) document() (*chainconfig.Chain, error) {
 
 // startedIndexer answers for an indexer that may not have started yet.
 type startedIndexer struct {
-	// opening beats while the database is opened and migrated.
+	// opening beats while the database is opened and migrated, and before tells of that.
 	opening pulse
+	before  account
 
 	mu    sync.Mutex
 	ix    *Indexer
 	store *store.Store
 	paths *http.ServeMux
+}
+
+func newStartedIndexer(cfg *chainconfig.Chain, now func() time.Time) *startedIndexer {
+	s := &startedIndexer{opening: pulse{now: now}, before: account{now: now}}
+	_, document, _ := cfg.Encode() // New gives the error
+	s.before.update(func(x *chainconfig.State) { x.Chain, x.Document, x.Venues = cfg.ID, document, []chainconfig.VenueState{} })
+	s.step(nil)
+	return s
+}
+
+// step is a step of the opening of the database, or a try in vain.
+func (s *startedIndexer) step(inVain error) {
+	s.opening.beat()
+	if inVain != nil {
+		s.before.failed(chainconfig.PhaseStarting, inVain)
+	} else {
+		s.before.phase(chainconfig.PhaseStarting, errStarting.Error())
+	}
 }
 
 func (s *startedIndexer) set(ix *Indexer, st *store.Store) {
@@ -143,11 +161,15 @@ func (s *startedIndexer) ready(ctx context.Context) error {
 	return st.Ping(ctx)
 }
 
-// ServeHTTP passes a request to the indexer.
+// ServeHTTP passes a request to the indexer. Before there is one, it answers with the state of the opening.
 func (s *startedIndexer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	ix, paths := s.ix, s.paths
 	s.mu.Unlock()
+	if ix == nil && r.URL.Path == chainconfig.StatePath {
+		writeState(w, s.before.told())
+		return
+	}
 	if ix == nil {
 		http.Error(w, errStarting.Error(), http.StatusServiceUnavailable)
 		return

@@ -2,13 +2,17 @@ package indexer
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
 // account keeps what an indexer says of itself.
@@ -21,21 +25,29 @@ type account struct {
 
 // State is what the indexer says of itself now.
 func (ix *Indexer) State() chainconfig.State {
-	a := &ix.account
 	next := ix.reindex.state()
+	out := ix.account.told()
+	out.Reindexing = next
+	return out
+}
+
+// told is the state as it is told now.
+func (a *account) told() chainconfig.State {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	out := a.state
-	out.At, out.Reindexing = a.now(), next
+	out.At = a.now()
 	return out
 }
 
 // StateHandler answers with the State as JSON.
 func (ix *Indexer) StateHandler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(ix.State()) // a client that hung up gets nothing
-	})
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { writeState(w, ix.State()) })
+}
+
+func writeState(w http.ResponseWriter, s chainconfig.State) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(s) // a client that hung up gets nothing
 }
 
 func (a *account) update(change func(s *chainconfig.State)) {
@@ -44,9 +56,30 @@ func (a *account) update(change func(s *chainconfig.State)) {
 	change(&a.state)
 }
 
-// phase takes a message of several lines as one: it is read in tables.
 func (a *account) phase(p chainconfig.Phase, message string) {
-	a.update(func(s *chainconfig.State) { s.Phase, s.Message = p, strings.ReplaceAll(message, "\n", "; ") })
+	a.update(func(s *chainconfig.State) { s.Phase, s.Message, s.Cause = p, oneLine(message), "" })
+}
+
+// failed is phase with an error for the message.
+func (a *account) failed(p chainconfig.Phase, err error) {
+	a.update(func(s *chainconfig.State) { s.Phase, s.Message, s.Cause = p, oneLine(err.Error()), causeOf(err) })
+}
+
+// oneLine is a message of several lines as one: it is read in tables.
+func oneLine(message string) string { return strings.ReplaceAll(message, "\n", "; ") }
+
+func causeOf(err error) chainconfig.Cause {
+	switch {
+	case errors.Is(err, rpc.ErrWrongChain):
+		return chainconfig.CauseWrongChain
+	case errors.Is(err, rpc.ErrUnanswered) && errors.Is(err, fs.ErrNotExist):
+		return chainconfig.CauseSecret
+	case errors.Is(err, rpc.ErrUnanswered):
+		return chainconfig.CauseEndpoints
+	case store.Unreachable(err):
+		return chainconfig.CauseDatabase
+	}
+	return ""
 }
 
 // missing notes the blocks that no endpoint has; nil for none.
@@ -58,7 +91,7 @@ func (a *account) missing(m *chainconfig.MissingRange) {
 func (a *account) begun(p chainconfig.Phase) {
 	a.update(func(s *chainconfig.State) {
 		if s.Phase != chainconfig.PhaseHalted {
-			s.Phase, s.Message = p, ""
+			s.Phase, s.Message, s.Cause = p, "", ""
 		}
 	})
 }

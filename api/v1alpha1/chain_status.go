@@ -6,11 +6,12 @@ import (
 
 // ChainStatus is what the operator has seen.
 type ChainStatus struct {
-	// ObservedGeneration is the generation of the spec that the conditions are about.
+	// ObservedGeneration is the generation of the spec that the conditions are about; -1 before the operator has seen the resource.
 	//
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions of the chain: Accepted, Available, Synced, and Ready, which sums these up; AsDeclared, and Reindexing.
+	// Conditions of the chain: Accepted, Available, Synced, and Ready, which sums these up; Stalled, where a person has to act; AsDeclared, and
+	// Reindexing.
 	//
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map
@@ -61,6 +62,9 @@ const (
 	// ConditionReindexing is true while another generation of the chain's index is made beside the one that is served. It is unknown until the
 	// indexer answers. Ready doesn't depend on it.
 	ConditionReindexing = "Reindexing"
+	// ConditionStalled is true while nothing goes on before a person acts, with the reason of Ready, and is left out otherwise: kstatus reads it,
+	// and with it Flux, Argo CD and Helm's --wait. LaunchVenues have it too.
+	ConditionStalled = "Stalled"
 )
 
 // Reasons of a Chain's conditions.
@@ -86,8 +90,22 @@ const (
 	ReasonIndexerRunning = "IndexerRunning"
 	// ReasonIndexerStarting: the indexer's pod isn't ready yet, or the indexer hasn't read a block yet.
 	ReasonIndexerStarting = "IndexerStarting"
-	// ReasonIndexerUnavailable: the indexer's pod is gone or doesn't get ready; `kubectl describe pod` says more.
+	// ReasonIndexerUnavailable: the indexer's pod is gone or doesn't get ready, and neither it nor Kubernetes says why.
 	ReasonIndexerUnavailable = "IndexerUnavailable"
+	// ReasonUnschedulable: no node takes the indexer's pod; the message repeats the scheduler's.
+	ReasonUnschedulable = "Unschedulable"
+	// ReasonSecretMissing: there is no such Secret, or no such key in it; the message names it.
+	ReasonSecretMissing = "SecretMissing"
+	// ReasonImageUnavailable: the indexer's image can't be pulled; the message repeats the kubelet's.
+	ReasonImageUnavailable = "ImageUnavailable"
+	// ReasonPodRefused: the kubelet can't start the indexer's container as it is described; the message repeats the kubelet's.
+	ReasonPodRefused = "PodRefused"
+	// ReasonOutOfMemory: the indexer was ended since it needed more memory than its limit.
+	ReasonOutOfMemory = "OutOfMemory"
+	// ReasonIndexerCrashing: the indexer ends with an error, which the message repeats.
+	ReasonIndexerCrashing = "IndexerCrashing"
+	// ReasonDatabaseUnreachable: nobody answers at the database's address, or who answers lets nobody in; the message says which.
+	ReasonDatabaseUnreachable = "DatabaseUnreachable"
 	// ReasonAtHead: the indexer is within spec.indexer.maxLag of the head.
 	ReasonAtHead = "AtHead"
 	// ReasonCatchingUp: the indexer reads the chain's past.
@@ -97,6 +115,10 @@ const (
 	ReasonBehind = "Behind"
 	// ReasonRangeMissing: the indexer has waited for ten minutes for blocks that no endpoint has, although later ones follow them; the message says which.
 	ReasonRangeMissing = "RangeMissing"
+	// ReasonEndpointUnreachable: the indexer is behind, and no endpoint answers; the message repeats what each said.
+	ReasonEndpointUnreachable = "EndpointUnreachable"
+	// ReasonWrongChain: all endpoints serve another chain than the declared one.
+	ReasonWrongChain = "WrongChain"
 	// ReasonHalted: the indexer has stopped and needs a human; the message says for what.
 	ReasonHalted = "Halted"
 	// ReasonUnreachable: the indexer's operations endpoint doesn't answer the operator.

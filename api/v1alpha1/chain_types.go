@@ -43,6 +43,7 @@ type Chain struct {
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
 	Spec ChainSpec `json:"spec"`
+	// +kubebuilder:default:={"observedGeneration":-1}
 	// +optional
 	Status ChainStatus `json:"status,omitzero"`
 }

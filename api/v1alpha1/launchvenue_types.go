@@ -26,6 +26,7 @@ type LaunchVenue struct {
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
 	Spec LaunchVenueSpec `json:"spec"`
+	// +kubebuilder:default:={"observedGeneration":-1}
 	// +optional
 	Status LaunchVenueStatus `json:"status,omitzero"`
 }
@@ -219,7 +220,7 @@ type SolanaAddress string
 
 // LaunchVenueStatus is what the operator has seen.
 type LaunchVenueStatus struct {
-	// ObservedGeneration is the generation of the spec that the status is about.
+	// ObservedGeneration is the generation of the spec that the status is about; -1 before the operator has seen the resource.
 	//
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -303,6 +304,8 @@ const (
 	ReasonChainSuspended = "ChainSuspended"
 	// ReasonNoContracts: neither contracts nor programAccounts are declared.
 	ReasonNoContracts = "NoContracts"
+	// ReasonDuplicateContract: an older venue declares a contract of this one on the same chain, and has it there.
+	ReasonDuplicateContract = "DuplicateContract"
 	// ReasonIndexerDown: the chain's indexer hasn't answered for some time.
 	ReasonIndexerDown = "IndexerDown"
 	// ReasonIndexerHalted: the chain's indexer needs a human.

@@ -49,6 +49,7 @@ func newClient(url func() (string, error), reads *InFlight) *client {
 		// A node doesn't lead elsewhere, and a key must not be carried there.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
 			DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
 			MaxIdleConnsPerHost:   16,
 			IdleConnTimeout:       time.Minute,

@@ -22,6 +22,8 @@ type State struct {
 	// Message says why, in the phases that need a reason. It has no figure that changes while the reason stays: whoever
 	// repeats it would do so again and again.
 	Message string `json:"message,omitempty"`
+	// Cause is what is at the bottom of the message, where it is one of those that are told apart.
+	Cause Cause `json:"cause,omitempty"`
 	// At is when the state was told.
 	At time.Time `json:"at"`
 	// Head is the newest announced block and HeadReadAt when it was read; nil and zero before the first.
@@ -150,6 +152,24 @@ const (
 	// PhaseHalted: a human is needed.
 	PhaseHalted Phase = "Halted"
 )
+
+// Cause is what keeps an indexer from going on.
+type Cause string
+
+// The causes that are told apart.
+const (
+	// CauseDatabase: nobody answers at the database's address, or who answers lets nobody in.
+	CauseDatabase Cause = "DatabaseUnreachable"
+	// CauseEndpoints: no endpoint of the chain answers.
+	CauseEndpoints Cause = "EndpointUnreachable"
+	// CauseSecret: no endpoint answers, and the Secret with the URL of one isn't there.
+	CauseSecret Cause = "SecretMissing"
+	// CauseWrongChain: the endpoints serve another chain.
+	CauseWrongChain Cause = "WrongChain"
+)
+
+// ExitDatabase is the exit status of a program that ended because of CauseDatabase.
+const ExitDatabase = 3
 
 // Lag is how far what is indexed may be behind the chain: the distance from the newest announced block to the newest
 // indexed one, and the time since an announcement was last read, as nobody knows what came since. It isn't known before

@@ -36,7 +36,7 @@ func TestTheWaitForADatabaseIsLogged(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := store.OpenPatiently(ctx, "postgres://u:hunter2@"+l.Addr().String()+"/d?sslmode=disable", time.Now, func() {}, slog.New(slog.NewTextHandler(log, nil)))
+		_, err := store.OpenPatiently(ctx, "postgres://u:hunter2@"+l.Addr().String()+"/d?sslmode=disable", time.Now, func(error) {}, slog.New(slog.NewTextHandler(log, nil)))
 		done <- err
 	}()
 	t.Cleanup(func() {
@@ -63,7 +63,7 @@ func TestEachStatementOfAMigrationBeats(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			beats := 0
-			st, err := store.OpenPatiently(t.Context(), storetest.DSN(t, kind), time.Now, func() { beats++ }, slog.New(slog.DiscardHandler))
+			st, err := store.OpenPatiently(t.Context(), storetest.DSN(t, kind), time.Now, func(error) { beats++ }, slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)
 			}

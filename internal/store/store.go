@@ -21,6 +21,10 @@ var (
 	ErrNoSchema    = schema.ErrNoSchema
 )
 
+// Unreachable reports whether an error is that the database can't be reached: nobody answers at its address, it is starting or stopping, or it
+// lets nobody in.
+func Unreachable(err error) bool { return database.Unreachable(err) }
+
 // Stamp is the block in which something last changed.
 type Stamp = model.Stamp
 
@@ -136,10 +140,10 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 	return of(schema.Open(ctx, dsn, func() {}))
 }
 
-// OpenPatiently is Open, and waits for up to a minute for a database that nobody answers for. It calls beat with each try and before each
-// statement of a migration, so that the caller learns that the opening goes on.
-func OpenPatiently(ctx context.Context, dsn string, now func() time.Time, beat func(), log *slog.Logger) (*Store, error) {
-	return of(schema.OpenPatiently(ctx, dsn, now, beat, log))
+// OpenPatiently is Open, and waits for up to a minute for a database that nobody answers for. It calls step before each statement of a migration
+// and after each try in vain, with its error, so that the caller learns how the opening goes on.
+func OpenPatiently(ctx context.Context, dsn string, now func() time.Time, step func(inVain error), log *slog.Logger) (*Store, error) {
+	return of(schema.OpenPatiently(ctx, dsn, now, step, log))
 }
 
 // OpenReader opens a database for a program that only reads. On PostgreSQL it makes no schema, its role needs no right but SELECT, and every

@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // Patience is how long an indexer may be silent before it counts as down: longer than a pod takes to be replaced in order.
@@ -71,6 +72,8 @@ type Facts struct {
 	On      v1alpha1.VenueChain
 	// Before is what was decided last, or nil.
 	Before *v1alpha1.VenueChainStatus
+	// Taken are those of its contracts on the chain that are another venue's, with that one's name.
+	Taken map[market.Address]string
 	// Chain is nil where there is none of the name.
 	Chain *Chain
 }
@@ -116,6 +119,17 @@ var declared = []check{
 			return "no contract is declared: write the venue's contracts (programAccounts on Solana) under spec.chains"
 		}
 		return ""
+	}},
+	{v1alpha1.ReasonDuplicateContract, func(f *Facts) string {
+		var taken []string
+		for a, name := range f.Taken {
+			taken = append(taken, fmt.Sprintf("%s is declared by LaunchVenue %s, which was there first", a, name))
+		}
+		if len(taken) == 0 {
+			return ""
+		}
+		slices.Sort(taken)
+		return strings.Join(taken, "; ") + ": take it out of one of the two"
 	}},
 }
 

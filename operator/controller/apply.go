@@ -37,7 +37,7 @@ type apiServer struct {
 }
 
 // apply makes the objects of an indexer what they should be and gives its Deployment as it was before. An object that is what
-// it should be costs no request; one that isn't given is left as it is.
+// it should be costs no request. A Deployment and a document that aren't given are left as they are; a NetworkPolicy that isn't given goes.
 func apply(ctx context.Context, c apiServer, key types.NamespacedName, o *workload.Objects) (deployment *appsv1.Deployment, failed stepErrors) {
 	deployment = &appsv1.Deployment{}
 	pod := func() error { return c.Get(ctx, key, deployment) }
@@ -50,11 +50,17 @@ func apply(ctx context.Context, c apiServer, key types.NamespacedName, o *worklo
 			return ensure(ctx, c, key, &corev1.ConfigMap{}, &corev1.ConfigMapList{}, o.Document, corev1ac.ExtractConfigMap)
 		}
 	}
+	policy := func() error {
+		return ensure(ctx, c, key, &networkingv1.NetworkPolicy{}, &networkingv1.NetworkPolicyList{}, o.NetworkPolicy, networkingv1ac.ExtractNetworkPolicy)
+	}
+	if o.NetworkPolicy == nil {
+		policy = func() error { return removePolicy(ctx, c, key) }
+	}
 	for _, err := range []error{
 		document(),
 		ensure(ctx, c, key, &corev1.ServiceAccount{}, &corev1.ServiceAccountList{}, o.ServiceAccount, corev1ac.ExtractServiceAccount),
 		ensure(ctx, c, key, &corev1.Service{}, &corev1.ServiceList{}, o.Service, corev1ac.ExtractService),
-		ensure(ctx, c, key, &networkingv1.NetworkPolicy{}, &networkingv1.NetworkPolicyList{}, o.NetworkPolicy, networkingv1ac.ExtractNetworkPolicy),
+		policy(),
 		ensure(ctx, c, key, &policyv1.PodDisruptionBudget{}, &policyv1.PodDisruptionBudgetList{}, o.Budget, policyv1ac.ExtractPodDisruptionBudget),
 		pod(),
 	} {
@@ -99,6 +105,18 @@ func ensure[L client.Object, A runtime.ApplyConfiguration](ctx context.Context, 
 	}
 	if err := c.Apply(ctx, wanted, client.FieldOwner(FieldOwner), client.ForceOwnership); err != nil {
 		return requestError("apply "+kind+" "+key.Name, err)
+	}
+	return nil
+}
+
+// removePolicy deletes the NetworkPolicy of an indexer that is to have none: one that lets everything through would undo those of others.
+func removePolicy(ctx context.Context, c apiServer, key types.NamespacedName) error {
+	var p networkingv1.NetworkPolicy
+	if err := c.Get(ctx, key, &p); err != nil || !ours(&p) {
+		return client.IgnoreNotFound(err)
+	}
+	if err := c.Delete(ctx, &p); client.IgnoreNotFound(err) != nil {
+		return requestError("delete NetworkPolicy "+key.Name, err)
 	}
 	return nil
 }

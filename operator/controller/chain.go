@@ -45,7 +45,7 @@ type chainReconciler struct {
 	find     directory
 	prober   *prober
 	recorder events.EventRecorder
-	settings workload.Settings
+	settings *settings
 	stateURL func(*v1alpha1.Chain) string
 	now      func() time.Time
 	// tryDatabase connects to the database as the indexers will; nil tries nothing.
@@ -65,9 +65,11 @@ func (r *chainReconciler) setUp(mgr ctrl.Manager) error {
 		For(&v1alpha1.Chain{}).
 		Watches(&appsv1.Deployment{}, named).Watches(&corev1.ConfigMap{}, named).Watches(&corev1.ServiceAccount{}, named).
 		Watches(&corev1.Service{}, named).Watches(&networkingv1.NetworkPolicy{}, named).Watches(&policyv1.PodDisruptionBudget{}, named).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.chainsOfPod)).
 		Watches(&v1alpha1.Chain{}, handler.EnqueueRequestsFromMapFunc(r.namesakes), changed).
 		Watches(&v1alpha1.LaunchVenue{}, later(r.chainsOfVenue), changed).
 		WatchesRawSource(source.Channel(r.prober.chains, &handler.EnqueueRequestForObject{})).
+		WatchesRawSource(source.Channel(r.settings.changed, handler.EnqueueRequestsFromMapFunc(r.all))).
 		WithOptions(options()).
 		Complete(r)
 }
@@ -78,11 +80,32 @@ func (r *chainReconciler) chainsOfObject(ctx context.Context, o client.Object) [
 	if !ok {
 		return nil
 	}
+	return r.chainsWithID(ctx, o, id)
+}
+
+// chainsOfPod are the chains whose indexer's pod it is.
+func (r *chainReconciler) chainsOfPod(ctx context.Context, o client.Object) []reconcile.Request {
+	return r.chainsWithID(ctx, o, o.GetLabels()[workload.LabelChain])
+}
+
+func (r *chainReconciler) chainsWithID(ctx context.Context, o client.Object, id string) []reconcile.Request {
 	chains, err := r.find.chains(ctx, o.GetNamespace(), byID, id)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "the chain of an object not found", "object", o.GetName())
 	}
-	var out []reconcile.Request
+	return requestsFor(chains)
+}
+
+// all are all chains.
+func (r *chainReconciler) all(ctx context.Context, _ client.Object) []reconcile.Request {
+	var l v1alpha1.ChainList
+	if err := r.List(ctx, &l); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "the chains can't be listed")
+	}
+	return requestsFor(l.Items)
+}
+
+func requestsFor(chains []v1alpha1.Chain) (out []reconcile.Request) {
 	for i := range chains {
 		out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&chains[i])})
 	}
@@ -179,6 +202,9 @@ func (r *chainReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	switch {
 	case form != nil:
 		seen.deployment, seen.failed = r.run(ctx, form)
+		if seen.why, err = r.podCause(ctx, form); err != nil {
+			return reconcile.Result{}, err
+		}
 	case c.Spec.Suspend:
 		seen.failed = seen.failed.add(r.stop(ctx, &c))
 	}
@@ -192,7 +218,7 @@ func (r *chainReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 // run applies the objects of a chain, in the form in which it is served, and gives its Deployment. Where that has to wait it is left as it is,
 // and with it the document: a pod that is started anew takes no other one than its own.
 func (r *chainReconciler) run(ctx context.Context, c *v1alpha1.Chain) (*appsv1.Deployment, stepErrors) {
-	venues, err := r.find.accepted(ctx, c)
+	venues, err := r.find.acceptedOn(ctx, c.Namespace, c.Name)
 	if err != nil {
 		return nil, stepErrors{err}
 	}
@@ -200,7 +226,7 @@ func (r *chainReconciler) run(ctx context.Context, c *v1alpha1.Chain) (*appsv1.D
 	if err != nil {
 		return nil, stepErrors{err}
 	}
-	objects, err := workload.Build(c, doc, r.settings)
+	objects, err := workload.Build(c, doc, r.settings.get())
 	if err != nil {
 		return nil, stepErrors{err}
 	}
@@ -216,6 +242,12 @@ func (r *chainReconciler) run(ctx context.Context, c *v1alpha1.Chain) (*appsv1.D
 	}
 	d, failed := apply(ctx, apiServer{r.Client, r.live}, key, objects)
 	return d, failed.add(err)
+}
+
+func (r *chainReconciler) podCause(ctx context.Context, c *v1alpha1.Chain) (cause, error) {
+	var pods corev1.PodList
+	err := r.List(ctx, &pods, client.InNamespace(c.Namespace), client.MatchingLabels{workload.LabelChain: c.Spec.ID})
+	return podCause(pods.Items), err
 }
 
 // stop ends the indexer of a chain that ran and whose spec makes no sense any more: no document is needed for that.

@@ -133,7 +133,7 @@ func TestConditionsOfAChain(t *testing.T) {
 		},
 		{
 			id: "suspended", change: func(c *v1alpha1.Chain) { c.Spec.Suspend = true },
-			want: []string{"Accepted True Accepted", "Available False Suspended", "Synced False Suspended", "Ready False Suspended"},
+			want: []string{"Accepted True Accepted", "Available False Suspended", "Synced False Suspended", "Ready True Suspended"},
 		},
 		{
 			id: "nowhere", change: func(c *v1alpha1.Chain) { c.Spec.Indexer.NodeSelector = map[string]v1alpha1.LabelValue{"nowhere": "x"} },
@@ -302,7 +302,7 @@ func TestWhetherAChainIsAsDeclared(t *testing.T) {
 	w.indexers.says("base", declares(w.hash("base"), chainconfig.Declaration{Checked: true}))
 	w.become(c, "AsDeclared True AsDeclared")
 	w.patch(c, `{"spec":{"suspend":true}}`)
-	w.become(c, "AsDeclared Unknown Suspended", "Ready False Suspended")
+	w.become(c, "AsDeclared Unknown Suspended", "Ready True Suspended")
 }
 
 // TestGenerationsOfAChain follows a chain that is indexed anew. None of it makes the chain less ready.
@@ -358,7 +358,7 @@ func TestGenerationsOfAChain(t *testing.T) {
 		t.Errorf("the indexer is given generation %d, asked anew %v", d.Generation, d.AskAnew)
 	}
 	w.patch(c, `{"spec":{"suspend":true}}`)
-	w.become(c, "Reindexing Unknown Suspended", "Ready False Suspended")
+	w.become(c, "Reindexing Unknown Suspended", "Ready True Suspended")
 }
 
 func TestHostileIndexers(t *testing.T) {
@@ -542,7 +542,7 @@ func TestSuspendingStopsTheIndexerAndItComesBack(t *testing.T) {
 	w.become(c, "Ready True Ready")
 	w.stand(v, "base Open")
 	w.patch(c, `{"spec":{"suspend":true}}`)
-	w.become(c, "Available False Suspended", "Synced False Suspended", "Ready False Suspended")
+	w.become(c, "Available False Suspended", "Synced False Suspended", "Ready True Suspended")
 	w.stand(v, "base ChainSuspended")
 	w.indexers.does("base", nil)
 	w.patch(c, `{"spec":{"suspend":false}}`)

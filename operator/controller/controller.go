@@ -14,6 +14,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -49,8 +50,11 @@ const LeaseName = "boardwalk-operator"
 type Options struct {
 	// Namespace is the only one that is looked at.
 	Namespace string
-	// Workload is what the indexers are made of.
+	// Workload is what the indexers are made of. Without an image they get that of the pod PodName's container "operator".
 	Workload workload.Settings
+	PodName  string
+	// IndexersFile has the part of Workload that platform teams set (YAML), and is read again when it changes; empty for none.
+	IndexersFile string
 	// TryDatabase connects to the database whose address the Workload names, before a running indexer is changed; nil tries nothing.
 	TryDatabase func(context.Context) error
 	// LeaderElection is needed where several operators may run.
@@ -61,13 +65,15 @@ type Options struct {
 	Now      func() time.Time
 	Log      *slog.Logger
 
-	// probePause is another time between two rounds of the prober; 0 is the usual one.
-	probePause time.Duration
+	// settingsPause and probePause are other times between two looks at the file and two rounds of the prober; 0 is the usual one.
+	settingsPause, probePause time.Duration
 }
 
 // Operator runs the controllers.
 type Operator struct {
-	mgr ctrl.Manager
+	mgr      ctrl.Manager
+	settings *settings
+	options  Options
 }
 
 // New asks the API server for no more than which resources it knows.
@@ -84,7 +90,10 @@ func New(cfg *rest.Config, o Options) (*Operator, error) {
 		Scheme: scheme, Logger: log,
 		Cache: cache.Options{
 			DefaultNamespaces: map[string]cache.Config{o.Namespace: {}},
-			ByObject:          map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {Transform: forgetForeign}},
+			ByObject: map[client.Object]cache.ByObject{
+				&corev1.ConfigMap{}: {Transform: forgetForeign},
+				&corev1.Pod{}:       {Label: indexersPods, Transform: forgetSpec},
+			},
 		},
 		Controller:                    config.Controller{SkipNameValidation: new(true)}, // several operators may be in one process
 		Metrics:                       metricsserver.Options{BindAddress: "0"},          // they are on the operations listener
@@ -106,17 +115,21 @@ func New(cfg *rest.Config, o Options) (*Operator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("register the metrics: %w", err)
 	}
+	s, err := newSettings(&o, cmp.Or(o.settingsPause, settingsPause))
+	if err != nil {
+		return nil, err
+	}
 	find := directory{mgr.GetClient()}
 	recorder := mgr.GetEventRecorder("boardwalk-operator")
 	chains := &chainReconciler{
-		Client: mgr.GetClient(), live: mgr.GetAPIReader(), find: find, prober: p, recorder: recorder, settings: o.Workload,
+		Client: mgr.GetClient(), live: mgr.GetAPIReader(), find: find, prober: p, recorder: recorder, settings: s,
 		stateURL: o.StateURL, now: o.Now, tryDatabase: o.TryDatabase, written: map[types.NamespacedName]time.Time{},
 	}
 	venues := &venueReconciler{Client: mgr.GetClient(), find: find, prober: p, recorder: recorder, now: o.Now}
-	if err := errors.Join(mgr.Add(p), chains.setUp(mgr), venues.setUp(mgr)); err != nil {
+	if err := errors.Join(mgr.Add(p), mgr.Add(s), chains.setUp(mgr), venues.setUp(mgr)); err != nil {
 		return nil, fmt.Errorf("set up the controllers: %w", err)
 	}
-	return &Operator{mgr: mgr}, nil
+	return &Operator{mgr: mgr, settings: s, options: o}, nil
 }
 
 // options are those of both controllers. Without a bound near, one that failed for some minutes would sleep for more of them.
@@ -135,7 +148,20 @@ func SetLog(log *slog.Logger) {
 }
 
 // Run runs until ctx ends.
-func (o *Operator) Run(ctx context.Context) error { return o.mgr.Start(ctx) }
+func (o *Operator) Run(ctx context.Context) error {
+	live, s := o.mgr.GetAPIReader(), o.settings.get()
+	if err := refuseSecond(ctx, live, o.options.Namespace, s.Instance); err != nil {
+		return err
+	}
+	if s.Image == "" {
+		image, err := ownImage(ctx, live, o.options.Namespace, o.options.PodName)
+		if err != nil {
+			return err
+		}
+		o.settings.use(image)
+	}
+	return o.mgr.Start(ctx)
+}
 
 // Ready is nil once the resources have been read.
 func (o *Operator) Ready(ctx context.Context) error {
@@ -149,6 +175,17 @@ func (o *Operator) Ready(ctx context.Context) error {
 func forgetForeign(o any) (any, error) {
 	if c, ok := o.(*corev1.ConfigMap); ok && !ours(c) {
 		c.Data, c.BinaryData, c.ManagedFields = nil, nil, nil
+	}
+	return o, nil
+}
+
+// indexersPods selects the pods of indexers.
+var indexersPods = labels.SelectorFromSet(labels.Set{workload.LabelManagedBy: workload.ManagedBy, workload.LabelComponent: workload.Indexer})
+
+// forgetSpec keeps of a pod what its status says.
+func forgetSpec(o any) (any, error) {
+	if p, ok := o.(*corev1.Pod); ok {
+		p.Spec, p.ManagedFields = corev1.PodSpec{}, nil
 	}
 	return o, nil
 }

@@ -125,9 +125,26 @@ func (d directory) refuseVenue(ctx context.Context, v *v1alpha1.LaunchVenue) (*r
 	return resolve.RefuseVenue(v, peers), nil
 }
 
-// accepted are the accepted venues on a chain.
-func (d directory) accepted(ctx context.Context, c *v1alpha1.Chain) ([]v1alpha1.LaunchVenue, error) {
-	venues, err := d.venues(ctx, c.Namespace, byChain, c.Name)
+// rivals are the venues that declare a contract of a venue on one of its chains, itself among them.
+func (d directory) rivals(ctx context.Context, v *v1alpha1.LaunchVenue) (out []v1alpha1.LaunchVenue, err error) {
+	for i := range v.Spec.Chains {
+		on := &v.Spec.Chains[i]
+		venues, err := d.venues(ctx, v.Namespace, byChain, on.Chain)
+		if err != nil {
+			return nil, err
+		}
+		for j := range venues {
+			if resolve.ShareContract(v, &venues[j], on.Chain) {
+				out = append(out, venues[j])
+			}
+		}
+	}
+	return out, nil
+}
+
+// acceptedOn are the accepted venues on the chain of a name.
+func (d directory) acceptedOn(ctx context.Context, namespace, chain string) ([]v1alpha1.LaunchVenue, error) {
+	venues, err := d.venues(ctx, namespace, byChain, chain)
 	if err != nil {
 		return nil, err
 	}

@@ -55,11 +55,12 @@ func (r *venueReconciler) namesakes(ctx context.Context, o client.Object) []reco
 	same, err := r.find.venues(ctx, v.Namespace, byID, v.Spec.ID)
 	// Whether or not this one is a default now, it may have been.
 	defaults, err2 := r.find.venues(ctx, v.Namespace, byDefault, string(resolve.DefaultFamily(v)))
-	if err := errors.Join(err, err2); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "venues with the same id or default not found", "venue", v.Name)
+	rivals, err3 := r.find.rivals(ctx, v)
+	if err := errors.Join(err, err2, err3); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "venues with the same id, default or contract not found", "venue", v.Name)
 	}
 	var out []reconcile.Request
-	for _, list := range [][]v1alpha1.LaunchVenue{same, defaults} {
+	for _, list := range [][]v1alpha1.LaunchVenue{same, defaults, rivals} {
 		for i := range list {
 			if list[i].Name != v.Name {
 				out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list[i])})
@@ -138,6 +139,11 @@ func (r *venueReconciler) world(ctx context.Context, v *v1alpha1.LaunchVenue) (w
 	}
 	chains := map[string]*venue.Chain{}
 	for _, name := range chainsOf(v) {
+		accepted, err := r.find.acceptedOn(ctx, v.Namespace, name)
+		if err != nil {
+			return w, err
+		}
+		w.Accepted = append(w.Accepted, accepted...)
 		key := types.NamespacedName{Namespace: v.Namespace, Name: name}
 		var c v1alpha1.Chain
 		if err := r.Get(ctx, key, &c); apierrors.IsNotFound(err) || err == nil && !c.DeletionTimestamp.IsZero() {

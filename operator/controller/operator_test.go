@@ -164,7 +164,7 @@ func TestRemoveIndexers(t *testing.T) {
 	w.create(lease)
 	remover := w.remover()
 	for range 2 { // none left is no error
-		if err := RemoveIndexers(t.Context(), remover, w.namespace); err != nil {
+		if err := RemoveIndexers(t.Context(), remover, w.namespace, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -213,6 +213,7 @@ func brief(err error) string {
 // chainView is what the controller of chains writes. It is woken when that changes.
 type chainView struct {
 	synced condition
+	cause  cause
 	lag    v1alpha1.Lag
 	// document is the hash of the one that the indexer runs on, declared what it found of that.
 	document   string
@@ -264,6 +265,9 @@ func (t *target) views(c *venue.Chain) (chain, venues any) {
 	v := venueView{down: c.Down(), behind: c.Behind()}
 	w := chainView{synced: syncedBy(c, t.failure), lag: coarse(c)}
 	if c.State != nil {
+		if c.State.Cause != "" {
+			w.cause = cause{reasonOf[c.State.Cause], c.State.Message}
+		}
 		w.document, w.declared, w.reindexing = c.State.Document, declaredBy(&c.State.Declaration), reindexingBy(c.State)
 		v.venues = fmt.Sprint(c.State.Venues)
 		if c.State.Phase == chainconfig.PhaseHalted {

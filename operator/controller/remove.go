@@ -18,9 +18,10 @@ import (
 	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 
-// RemoveIndexers deletes everything that operators have made in a namespace: the objects of all indexers and the
-// operators' Lease. Chains stay: the next operator runs their indexers again. No operator may be running meanwhile.
-func RemoveIndexers(ctx context.Context, cfg *rest.Config, namespace string) error {
+// RemoveIndexers deletes everything that the operators of a release have made in a namespace: the objects of its indexers and the operators'
+// Lease. Without an instance, the release's name, it is everything that any operator has made. Chains stay: the next operator runs their
+// indexers again. No operator of the release may be running meanwhile.
+func RemoveIndexers(ctx context.Context, cfg *rest.Config, namespace, instance string) error {
 	c, err := client.New(cfg, client.Options{})
 	if err != nil {
 		return fmt.Errorf("connect to the API server: %w", err)
@@ -31,7 +32,7 @@ func RemoveIndexers(ctx context.Context, cfg *rest.Config, namespace string) err
 		corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("ServiceAccount"),
 		networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy"), policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"),
 	} {
-		errs = append(errs, removeIndexers(ctx, c, namespace, kind))
+		errs = append(errs, removeIndexers(ctx, c, namespace, instance, kind))
 	}
 	lease := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: LeaseName}}
 	lease.SetGroupVersionKind(coordinationv1.SchemeGroupVersion.WithKind("Lease"))
@@ -42,11 +43,14 @@ func RemoveIndexers(ctx context.Context, cfg *rest.Config, namespace string) err
 }
 
 // removeIndexers deletes one by one: to delete a collection takes a verb that the operator hasn't got.
-func removeIndexers(ctx context.Context, c client.Client, namespace string, kind schema.GroupVersionKind) error {
+func removeIndexers(ctx context.Context, c client.Client, namespace, instance string, kind schema.GroupVersionKind) error {
 	var list metav1.PartialObjectMetadataList
 	list.SetGroupVersionKind(kind)
-	err := c.List(ctx, &list, client.InNamespace(namespace),
-		client.MatchingLabels{workload.LabelManagedBy: workload.ManagedBy, workload.LabelComponent: workload.Indexer})
+	labels := client.MatchingLabels{workload.LabelManagedBy: workload.ManagedBy, workload.LabelComponent: workload.Indexer}
+	if instance != "" {
+		labels[workload.LabelInstance] = instance
+	}
+	err := c.List(ctx, &list, client.InNamespace(namespace), labels)
 	if err != nil {
 		return fmt.Errorf("list the indexers' %ss: %w", kind.Kind, err)
 	}

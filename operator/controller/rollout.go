@@ -26,16 +26,17 @@ func (r *chainReconciler) mayChange(ctx context.Context, key types.NamespacedNam
 	if err != nil {
 		return fmt.Errorf("list the indexers' Deployments: %w", err)
 	}
-	settings := r.settings.Hash()
-	if !risks(all.Items, key.Name, settings) {
+	settings := r.settings.get()
+	hash := settings.Hash()
+	if !risks(all.Items, key.Name, hash) {
 		return nil
 	}
 	if r.tryDatabase != nil {
 		if err := r.tryDatabase(ctx); err != nil {
-			return &waitingError{fmt.Sprintf("key %s of Secret %s: %v", r.settings.DatabaseKey, r.settings.DatabaseSecret, err), heldPause}
+			return &waitingError{fmt.Sprintf("key %s of Secret %s: %v", settings.DatabaseKey, settings.DatabaseSecret, err), heldPause}
 		}
 	}
-	if why := awaited(all.Items, key.Name, settings); why != "" {
+	if why := awaited(all.Items, key.Name, hash); why != "" {
 		return &waitingError{why, heldPause}
 	}
 	return nil

@@ -45,7 +45,9 @@ type observation struct {
 	// another.
 	failed     stepErrors
 	deployment *appsv1.Deployment
-	chain      *venue.Chain
+	// why is what Kubernetes says of the indexer's pod.
+	why   cause
+	chain *venue.Chain
 	// silence is why the indexer didn't answer last.
 	silence string
 	now     time.Time
@@ -73,14 +75,23 @@ func chainStatus(c *v1alpha1.Chain, o *observation) v1alpha1.ChainStatus {
 	}
 	for _, x := range []condition{o.accepted(), o.available(c), synced} {
 		x.set(&out, c, o.now)
-		if x.name == v1alpha1.ConditionSynced && ready.status == metav1.ConditionTrue {
+		if x.name == v1alpha1.ConditionSynced && ready.reason == v1alpha1.ReasonReady {
 			ready.message = x.message // what the endpoints allow won't do for long
 		}
-		if x.status != metav1.ConditionTrue && ready.status == metav1.ConditionTrue {
+		switch {
+		case x.status == metav1.ConditionTrue || ready.reason != v1alpha1.ReasonReady:
+		case x.reason == v1alpha1.ReasonSuspended: // it is as it should be: nothing is to be waited for
+			ready.reason, ready.message = x.reason, x.message
+		default:
 			ready.status, ready.reason, ready.message = metav1.ConditionFalse, x.reason, x.message
 		}
 	}
 	ready.set(&out, c, o.now)
+	if ready.status == metav1.ConditionFalse && slices.Contains(stalledReasons, ready.reason) {
+		condition{v1alpha1.ConditionStalled, metav1.ConditionTrue, ready.reason, ready.message}.set(&out, c, o.now)
+	} else {
+		meta.RemoveStatusCondition(&out.Conditions, v1alpha1.ConditionStalled)
+	}
 	for _, x := range []condition{o.asDeclared(c), o.reindexing(c)} {
 		if before := meta.FindStatusCondition(c.Status.Conditions, x.name); x.reason == v1alpha1.ReasonIndexerStarting &&
 			before != nil && before.ObservedGeneration == c.Generation {
@@ -89,6 +100,12 @@ func chainStatus(c *v1alpha1.Chain, o *observation) v1alpha1.ChainStatus {
 		x.set(&out, c, o.now)
 	}
 	return out
+}
+
+// stalledReasons are those with which nothing goes on before a person acts.
+var stalledReasons = []string{
+	v1alpha1.ReasonInvalid, v1alpha1.ReasonDuplicateID, v1alpha1.ReasonDuplicateChainID, v1alpha1.ReasonConflict, v1alpha1.ReasonWrongChain,
+	v1alpha1.ReasonHalted,
 }
 
 // specText is empty where it would be too long to keep.
@@ -145,6 +162,12 @@ func (o *observation) available(c *v1alpha1.Chain) condition {
 	}
 	if why := deploymentSays(d, appsv1.DeploymentReplicaFailure, corev1.ConditionTrue); why != "" {
 		return no(v1alpha1.ReasonIndexerUnavailable, why)
+	}
+	if s := o.chain.State; s != nil && !o.chain.Down() && s.Cause != "" {
+		return no(reasonOf[s.Cause], s.Message)
+	}
+	if o.why.reason != "" {
+		return no(o.why.reason, o.why.message)
 	}
 	since, unready := unreadySince(d)
 	if unready && o.now.Sub(since) >= startPatience || deploymentSays(d, appsv1.DeploymentProgressing, corev1.ConditionFalse) != "" {
@@ -209,23 +232,26 @@ func syncedBy(c *venue.Chain, silence string) condition {
 	case c.Down():
 		return with(metav1.ConditionFalse, v1alpha1.ReasonUnreachable, silent+silence)
 	case c.State.Phase == chainconfig.PhaseHalted:
-		return with(metav1.ConditionFalse, v1alpha1.ReasonHalted, c.State.Message)
+		return with(metav1.ConditionFalse, cmp.Or(reasonOf[c.State.Cause], v1alpha1.ReasonHalted), c.State.Message)
 	case c.State.Missing != nil:
 		m := c.State.Missing
 		return with(metav1.ConditionFalse, v1alpha1.ReasonRangeMissing, fmt.Sprintf("no endpoint has the blocks %d to %d, although later ones follow: add one that has them. "+
 			"To leave them behind, write spec.start.block: %d and raise spec.indexer.generation", m.First, m.Last, m.Last+1))
 	case !c.Behind():
 		return with(metav1.ConditionTrue, v1alpha1.ReasonAtHead, c.State.Plan.Behind)
-	case c.Unread():
+	case c.Unread() && c.State.Cause == "":
 		return with(metav1.ConditionFalse, v1alpha1.ReasonIndexerStarting, "the indexer hasn't read a block yet")
 	case c.State.Phase == chainconfig.PhaseBackfilling && c.State.Plan.Behind == "":
 		return with(metav1.ConditionFalse, v1alpha1.ReasonCatchingUp, "the indexer reads the chain's past")
 	}
 	message := fmt.Sprintf("the indexer is more than %s behind, or hasn't read a block yet", c.MaxLag)
-	if why := cmp.Or(c.State.Plan.Behind, c.State.Message); why != "" {
-		message += ": " + why
+	switch {
+	case c.State.Plan.Behind != "": // that no endpoint answers is what comes of it
+		return with(metav1.ConditionFalse, v1alpha1.ReasonBehind, message+": "+c.State.Plan.Behind)
+	case c.State.Message != "":
+		message += ": " + c.State.Message
 	}
-	return with(metav1.ConditionFalse, v1alpha1.ReasonBehind, message)
+	return with(metav1.ConditionFalse, cmp.Or(reasonOf[c.State.Cause], v1alpha1.ReasonBehind), message)
 }
 
 func (o *observation) asDeclared(c *v1alpha1.Chain) condition {
@@ -325,7 +351,7 @@ func announce(r events.EventRecorder, o runtime.Object, before, after []metav1.C
 		r.Eventf(o, nil, corev1.EventTypeNormal, anew.Reason, action, "%s", note(anew.Message))
 	}
 	was, is := meta.FindStatusCondition(before, v1alpha1.ConditionReady), meta.FindStatusCondition(after, v1alpha1.ConditionReady)
-	if is != nil && is.Status == metav1.ConditionTrue && is.Message != "" && (was == nil || was.Status != is.Status || was.Message == "") {
+	if is != nil && is.Status == metav1.ConditionTrue && is.Reason == v1alpha1.ReasonReady && is.Message != "" && (was == nil || was.Status != is.Status || was.Message == "") {
 		r.Eventf(o, nil, corev1.EventTypeWarning, v1alpha1.ReasonBehind, action, "%s", note(is.Message))
 	}
 	if is == nil || was != nil && was.Status == is.Status && was.Reason == is.Reason {
@@ -334,10 +360,10 @@ func announce(r events.EventRecorder, o runtime.Object, before, after []metav1.C
 	wasReady := was != nil && was.Status == metav1.ConditionTrue
 	starts := is.Reason == v1alpha1.ReasonIndexerStarting || is.Reason == v1alpha1.ReasonCatchingUp
 	switch {
-	case is.Status == metav1.ConditionTrue:
-		r.Eventf(o, nil, corev1.EventTypeNormal, is.Reason, action, "ready")
 	case is.Reason == v1alpha1.ReasonSuspended:
 		r.Eventf(o, nil, corev1.EventTypeNormal, is.Reason, action, "%s", note(is.Message))
+	case is.Status == metav1.ConditionTrue:
+		r.Eventf(o, nil, corev1.EventTypeNormal, is.Reason, action, "ready")
 	case wasReady || !starts:
 		r.Eventf(o, nil, corev1.EventTypeWarning, is.Reason, action, "%s", note(cmp.Or(is.Message, "not ready")))
 	}

@@ -262,7 +262,7 @@ func TestAnUnreadyIndexerIsLookedAtAgain(t *testing.T) {
 	cached := op.operator.mgr.GetClient()
 	r := &chainReconciler{
 		Client: cached, live: w.Client, find: directory{cached}, prober: p, recorder: noEvents{}, stateURL: w.indexers.url, now: w.clock.Now,
-		settings: workload.Settings{Image: "none.invalid/boardwalk", DatabaseSecret: "database", DatabaseKey: "uri"},
+		settings: &settings{now: workload.Settings{Image: "none.invalid/boardwalk", DatabaseSecret: "database", DatabaseKey: "uri"}},
 		written:  map[types.NamespacedName]time.Time{},
 	}
 	result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(c)})

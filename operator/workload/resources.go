@@ -14,43 +14,44 @@ var (
 	defaultLimits   = v1alpha1.Amounts{Memory: "1Gi"}
 )
 
-// requirements are the declared amounts and, where there are none, the default ones. A default gives way to what is declared:
-// what is asked for is never above the limit.
-func requirements(declared v1alpha1.Resources) (requests, limits corev1.ResourceList) {
+// requirements are the amounts that a Chain declares, else those of all indexers, else Boardwalk's own. What is nearer to the chain counts: what
+// is asked for is never above the limit.
+func requirements(chain, all v1alpha1.Resources) (requests, limits corev1.ResourceList) {
 	requests, limits = corev1.ResourceList{}, corev1.ResourceList{}
-	for _, r := range []struct {
-		name                      corev1.ResourceName
-		request, limit, ask, most v1alpha1.Quantity
-	}{
-		{corev1.ResourceCPU, declared.Requests.CPU, declared.Limits.CPU, defaultRequests.CPU, defaultLimits.CPU},
-		{corev1.ResourceMemory, declared.Requests.Memory, declared.Limits.Memory, defaultRequests.Memory, defaultLimits.Memory},
-	} {
-		request, asked := quantity(r.request, r.ask)
-		limit, limited := quantity(r.limit, r.most)
-		if asked && limited && request.Cmp(limit) > 0 {
-			if r.request == "" {
-				request = limit
-			} else {
-				limit = request
+	levels := []v1alpha1.Resources{chain, all, {Requests: defaultRequests, Limits: defaultLimits}}
+	amounts := map[corev1.ResourceName]func(v1alpha1.Amounts) v1alpha1.Quantity{
+		corev1.ResourceCPU:    func(a v1alpha1.Amounts) v1alpha1.Quantity { return a.CPU },
+		corev1.ResourceMemory: func(a v1alpha1.Amounts) v1alpha1.Quantity { return a.Memory },
+	}
+	for name, of := range amounts {
+		for _, l := range levels {
+			request, asks := quantity(of(l.Requests))
+			limit, bounds := quantity(of(l.Limits))
+			_, asked := requests[name]
+			most, bounded := limits[name]
+			if asks && !asked {
+				if bounded && request.Cmp(most) > 0 {
+					request = most
+				}
+				requests[name] = request
 			}
-		}
-		if asked {
-			requests[r.name] = request
-		}
-		if limited {
-			limits[r.name] = limit
+			if least, asked := requests[name]; bounds && !bounded {
+				if asked && least.Cmp(limit) > 0 {
+					limit = least
+				}
+				limits[name] = limit
+			}
 		}
 	}
 	return requests, limits
 }
 
-// quantity is the first that is one.
-func quantity(values ...v1alpha1.Quantity) (resource.Quantity, bool) {
-	for _, v := range values {
-		if q, err := resource.ParseQuantity(string(v)); err == nil {
-			q.RoundUp(resource.Milli) // as the API server does
-			return q, true
-		}
+// quantity is what a text says, if it says one.
+func quantity(text v1alpha1.Quantity) (resource.Quantity, bool) {
+	q, err := resource.ParseQuantity(string(text))
+	if err != nil {
+		return resource.Quantity{}, false
 	}
-	return resource.Quantity{}, false
+	q.RoundUp(resource.Milli) // as the API server does
+	return q, true
 }

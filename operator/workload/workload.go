@@ -3,10 +3,9 @@
 package workload
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -27,6 +26,9 @@ const (
 	LabelName      = "app.kubernetes.io/name"
 	LabelComponent = "app.kubernetes.io/component"
 	LabelManagedBy = "app.kubernetes.io/managed-by"
+	// LabelInstance has the name of the release whose operator it is.
+	LabelInstance = "app.kubernetes.io/instance"
+	LabelVersion  = "app.kubernetes.io/version"
 	// LabelChain has the chain's id.
 	LabelChain = "boardwalk.dev/chain"
 	// LabelScrape, "true" on a namespace, lets its pods read the indexers' metrics.
@@ -42,52 +44,45 @@ const (
 // AnnotationDocument has the hash of the document that a pod runs on: a new one starts a new pod.
 const AnnotationDocument = "boardwalk.dev/document"
 
-// AnnotationSettings has the hash of the Settings that a Deployment was made with, which all indexers share.
+// AnnotationSettings has the hash of the Settings that a Deployment was made with, as far as they concern pods.
 const AnnotationSettings = "boardwalk.dev/settings"
 
 const (
 	// OperationsPort is where an indexer answers /livez, /readyz, /metrics and its state.
 	OperationsPort = 8081
 	// SecretDir is where the Secrets with the nodes' URLs are mounted.
-	SecretDir = "/etc/boardwalk/rpc" //nolint:gosec // a directory, no credential
+	SecretDir = ownDir + "/rpc" //nolint:gosec // a directory, no credential
 
 	// startupSeconds is how long an indexer may take to start, a migration of the database included.
 	startupSeconds = 300
 
-	documentDir  = "/etc/boardwalk/chain"
+	// ownDir has all that is mounted for the indexer itself.
+	ownDir       = "/etc/boardwalk"
+	documentDir  = ownDir + "/chain"
 	documentFile = "chain.json"
+	caDir        = ownDir + "/ca"
+	caFile       = "ca.crt"
+
+	documentVolume = "chain"
+	caVolume       = "ca"
+	rpcVolume      = "rpc-"
+
+	databaseEnv = "BOARDWALK_DB"
+	// caEnv names the file with further authorities' certificates; main reads it.
+	caEnv = "BOARDWALK_CA_FILE"
+	// memoryEnv is what Go's runtime keeps its memory below.
+	memoryEnv = "GOMEMLIMIT"
 )
-
-// Settings are what the operator knows and no resource says.
-type Settings struct {
-	// Image is the indexers', which is Boardwalk's one.
-	Image string
-	// PullPolicy and PullSecrets are those of the pods; empty ones are the cluster's defaults.
-	PullPolicy  string
-	PullSecrets []string
-	// DatabaseSecret and DatabaseKey name the Secret's key that has the database's address.
-	DatabaseSecret, DatabaseKey string
-	// RunAsUser is the pods' user, their group and that of their files; 0 leaves all of them to the cluster.
-	RunAsUser int64
-	// DeniedAddresses are addresses and CIDRs that tokens' metadata is never fetched from.
-	DeniedAddresses []string `json:",omitempty"` // without any, the hash is that of versions that knew none
-}
-
-// Hash tells settings apart.
-func (s *Settings) Hash() string {
-	raw, _ := json.Marshal(s)
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:16])
-}
 
 // Objects run one indexer. All have the name that ObjectName gives.
 type Objects struct {
 	Document       *corev1ac.ConfigMapApplyConfiguration
 	ServiceAccount *corev1ac.ServiceAccountApplyConfiguration
 	Service        *corev1ac.ServiceApplyConfiguration
-	NetworkPolicy  *networkingv1ac.NetworkPolicyApplyConfiguration
-	Budget         *policyv1ac.PodDisruptionBudgetApplyConfiguration
-	Deployment     *appsv1ac.DeploymentApplyConfiguration
+	// NetworkPolicy is nil where indexers are to have none.
+	NetworkPolicy *networkingv1ac.NetworkPolicyApplyConfiguration
+	Budget        *policyv1ac.PodDisruptionBudgetApplyConfiguration
+	Deployment    *appsv1ac.DeploymentApplyConfiguration
 }
 
 // ObjectName is the name of the objects of the chain with an id.
@@ -101,18 +96,26 @@ func Build(c *v1alpha1.Chain, doc *chainconfig.Chain, s Settings) (*Objects, err
 	}
 	b := builder{chain: c, settings: s, name: ObjectName(doc.ID), hash: hash}
 	b.labels = map[string]string{LabelName: Name, LabelComponent: Indexer, LabelManagedBy: ManagedBy, LabelChain: doc.ID}
+	for name, value := range map[string]string{LabelInstance: s.Instance, LabelVersion: s.Version} {
+		if value != "" {
+			b.labels[name] = value
+		}
+	}
 	b.owner = metav1ac.OwnerReference().WithAPIVersion(v1alpha1.GroupVersion.String()).WithKind(v1alpha1.ChainKind).
 		WithName(c.Name).WithUID(c.UID).WithController(true)
-	return &Objects{
+	out := &Objects{
 		Document: corev1ac.ConfigMap(b.name, c.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
 			WithData(map[string]string{documentFile: string(document) + "\n"}),
 		ServiceAccount: corev1ac.ServiceAccount(b.name, c.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
 			WithAutomountServiceAccountToken(false),
-		Service:       b.service(),
-		NetworkPolicy: b.networkPolicy(),
-		Budget:        b.budget(),
-		Deployment:    b.deployment(),
-	}, nil
+		Service:    b.service(),
+		Budget:     b.budget(),
+		Deployment: b.deployment(),
+	}
+	if s.NetworkPolicy == nil || *s.NetworkPolicy {
+		out.NetworkPolicy = b.networkPolicy()
+	}
+	return out, nil
 }
 
 type builder struct {
@@ -148,45 +151,75 @@ func (b *builder) deployment() *appsv1ac.DeploymentApplyConfiguration {
 	if b.chain.Spec.Suspend {
 		replicas = 0
 	}
+	labels, annotations := maps.Clone(b.labels), map[string]string{AnnotationDocument: b.hash}
+	maps.Copy(labels, b.settings.Labels)
+	maps.Copy(annotations, b.settings.Annotations)
 	return appsv1ac.Deployment(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
 		WithAnnotations(map[string]string{AnnotationSettings: b.settings.Hash()}).
 		WithSpec(appsv1ac.DeploymentSpec().WithReplicas(replicas).WithRevisionHistoryLimit(3).WithProgressDeadlineSeconds(120).
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(b.selector())).
 			// A chain has one writer: a second pod would only wait for the first one's lease.
 			WithStrategy(appsv1ac.DeploymentStrategy().WithType("Recreate")).
-			WithTemplate(corev1ac.PodTemplateSpec().WithLabels(b.labels).WithAnnotations(map[string]string{AnnotationDocument: b.hash}).
-				WithSpec(b.pod())))
+			WithTemplate(corev1ac.PodTemplateSpec().WithLabels(labels).WithAnnotations(annotations).WithSpec(b.pod())))
 }
 
 func (b *builder) pod() *corev1ac.PodSpecApplyConfiguration {
-	placement := &b.chain.Spec.Indexer
 	pod := corev1ac.PodSpec().
 		WithServiceAccountName(b.name).WithAutomountServiceAccountToken(false).WithEnableServiceLinks(false).
 		WithTerminationGracePeriodSeconds(30).
 		WithSecurityContext(b.user().WithRunAsNonRoot(true).WithSeccompProfile(corev1ac.SeccompProfile().WithType("RuntimeDefault"))).
 		WithContainers(b.container()).
-		WithVolumes(b.volumes()...)
-	for _, s := range b.settings.PullSecrets {
-		pod.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(s))
+		WithVolumes(b.volumes()...).
+		WithVolumes(pointers(b.settings.Volumes)...).
+		WithImagePullSecrets(pointers(b.settings.ImagePullSecrets)...)
+	b.place(pod)
+	return pod
+}
+
+// place says where the pod runs: as its Chain has it, else as all indexers.
+func (b *builder) place(pod *corev1ac.PodSpecApplyConfiguration) {
+	chain, all := &b.chain.Spec.Indexer, &b.settings.Indexers
+	if class := cmp.Or(chain.PriorityClassName, all.PriorityClassName); class != "" {
+		pod.WithPriorityClassName(class)
 	}
-	if placement.PriorityClassName != "" {
-		pod.WithPriorityClassName(placement.PriorityClassName)
-	}
-	for k, v := range placement.NodeSelector {
+	for k, v := range chain.NodeSelector {
 		pod.WithNodeSelector(map[string]string{k: string(v)})
 	}
-	for i := range placement.Tolerations {
-		pod.WithTolerations(toleration(&placement.Tolerations[i]))
+	if len(chain.NodeSelector) == 0 {
+		pod.WithNodeSelector(all.NodeSelector)
 	}
-	return pod
+	for i := range chain.Tolerations {
+		pod.WithTolerations(toleration(&chain.Tolerations[i]))
+	}
+	if len(chain.Tolerations) == 0 {
+		pod.WithTolerations(pointers(all.Tolerations)...)
+	}
+	if all.Affinity != nil {
+		pod.WithAffinity(all.Affinity)
+	}
+	for _, c := range all.TopologySpread {
+		if c.LabelSelector == nil { // all indexers, wherever their chains are
+			c.LabelSelector = metav1ac.LabelSelector().WithMatchLabels(map[string]string{LabelName: Name, LabelComponent: Indexer})
+		}
+		pod.WithTopologySpreadConstraints(&c)
+	}
+}
+
+// pointers are those to the elements of a list, which belongs to all indexers: what they point to isn't changed.
+func pointers[T any](list []T) []*T {
+	out := make([]*T, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
 }
 
 // user is empty where the cluster chooses it: some refuse a pod that names one (OpenShift).
 func (b *builder) user() *corev1ac.PodSecurityContextApplyConfiguration {
-	id := b.settings.RunAsUser
-	if id == 0 {
+	if b.settings.RunAsUser == nil {
 		return corev1ac.PodSecurityContext()
 	}
+	id := *b.settings.RunAsUser
 	return corev1ac.PodSecurityContext().WithRunAsUser(id).WithRunAsGroup(id).WithFSGroup(id)
 }
 
@@ -194,12 +227,12 @@ func (b *builder) container() *corev1ac.ContainerApplyConfiguration {
 	probe := func(path string) *corev1ac.ProbeApplyConfiguration {
 		return corev1ac.Probe().WithHTTPGet(corev1ac.HTTPGetAction().WithPath(path).WithPort(intstr.FromInt32(OperationsPort))).WithTimeoutSeconds(3)
 	}
-	requests, limits := requirements(b.chain.Spec.Indexer.Resources)
+	requests, limits := requirements(b.chain.Spec.Indexer.Resources, b.settings.Resources)
 	c := corev1ac.Container().WithName(Indexer).WithImage(b.settings.Image).
 		WithArgs("indexer", "--config="+documentDir+"/"+documentFile, "--document-hash="+b.hash,
-			fmt.Sprintf("--operations=:%d", OperationsPort), "--log-json").
+			fmt.Sprintf("--operations=:%d", OperationsPort), "--log-json", "--log-level="+cmp.Or(b.settings.LogLevel, "info")).
 		WithEnv(
-			corev1ac.EnvVar().WithName("BOARDWALK_DB").WithValueFrom(corev1ac.EnvVarSource().WithSecretKeyRef(
+			corev1ac.EnvVar().WithName(databaseEnv).WithValueFrom(corev1ac.EnvVarSource().WithSecretKeyRef(
 				corev1ac.SecretKeySelector().WithName(b.settings.DatabaseSecret).WithKey(b.settings.DatabaseKey)))).
 		WithPorts(corev1ac.ContainerPort().WithName("operations").WithContainerPort(OperationsPort).WithProtocol("TCP")).
 		WithStartupProbe(probe("/livez").WithPeriodSeconds(1).WithFailureThreshold(startupSeconds)).
@@ -208,16 +241,24 @@ func (b *builder) container() *corev1ac.ContainerApplyConfiguration {
 		WithResources(corev1ac.ResourceRequirements().WithRequests(requests).WithLimits(limits)).
 		WithSecurityContext(corev1ac.SecurityContext().WithAllowPrivilegeEscalation(false).WithReadOnlyRootFilesystem(true).
 			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))).
-		WithVolumeMounts(corev1ac.VolumeMount().WithName("chain").WithMountPath(documentDir).WithReadOnly(true))
-	for _, a := range b.settings.DeniedAddresses {
+		// The status repeats what an indexer said last before it ended.
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
+		WithVolumeMounts(corev1ac.VolumeMount().WithName(documentVolume).WithMountPath(documentDir).WithReadOnly(true)).
+		WithEnv(pointers(b.settings.Env)...).WithEnvFrom(pointers(b.settings.EnvFrom)...).WithVolumeMounts(pointers(b.settings.VolumeMounts)...)
+	for _, a := range b.settings.DenyAddresses {
 		c.WithArgs("--deny-address=" + a)
 	}
-	if b.settings.PullPolicy != "" {
-		c.WithImagePullPolicy(corev1.PullPolicy(b.settings.PullPolicy))
+	if b.settings.ImagePullPolicy != "" {
+		c.WithImagePullPolicy(b.settings.ImagePullPolicy)
 	}
-	if memory, ok := limits[corev1.ResourceMemory]; ok && memory.Value() >= 10 { // 0 is no limit
+	if b.settings.CABundle != nil {
+		c.WithEnv(corev1ac.EnvVar().WithName(caEnv).WithValue(caDir + "/" + caFile)).
+			WithVolumeMounts(corev1ac.VolumeMount().WithName(caVolume).WithMountPath(caDir).WithReadOnly(true))
+	}
+	ownLimit := slices.ContainsFunc(b.settings.Env, func(e corev1ac.EnvVarApplyConfiguration) bool { return deref(e.Name) == memoryEnv })
+	if memory, ok := limits[corev1.ResourceMemory]; ok && memory.Value() >= 10 && !ownLimit { // 0 is no limit
 		// The collector works harder before the kernel ends the process.
-		c.WithEnv(corev1ac.EnvVar().WithName("GOMEMLIMIT").WithValue(strconv.FormatInt(memory.Value()/10*9, 10)))
+		c.WithEnv(corev1ac.EnvVar().WithName(memoryEnv).WithValue(strconv.FormatInt(memory.Value()/10*9, 10)))
 	}
 	for i, s := range b.secrets() {
 		c.WithVolumeMounts(corev1ac.VolumeMount().WithName(volumeName(i)).WithMountPath(SecretDir + "/" + s.name).WithReadOnly(true))
@@ -227,7 +268,17 @@ func (b *builder) container() *corev1ac.ContainerApplyConfiguration {
 
 func (b *builder) volumes() []*corev1ac.VolumeApplyConfiguration {
 	out := []*corev1ac.VolumeApplyConfiguration{
-		corev1ac.Volume().WithName("chain").WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(b.name)),
+		corev1ac.Volume().WithName(documentVolume).WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(b.name)),
+	}
+	if ca := b.settings.CABundle; ca != nil {
+		v := corev1ac.Volume().WithName(caVolume)
+		item := corev1ac.KeyToPath().WithKey(ca.Key).WithPath(caFile)
+		if ca.Secret != "" {
+			v.WithSecret(corev1ac.SecretVolumeSource().WithSecretName(ca.Secret).WithItems(item))
+		} else {
+			v.WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(ca.ConfigMap).WithItems(item))
+		}
+		out = append(out, v)
 	}
 	for i, s := range b.secrets() {
 		// Optional: without it the indexer starts and says which one is missing, where a pod that doesn't start says nothing.
@@ -240,7 +291,7 @@ func (b *builder) volumes() []*corev1ac.VolumeApplyConfiguration {
 	return out
 }
 
-func volumeName(i int) string { return fmt.Sprintf("rpc-%d", i) }
+func volumeName(i int) string { return fmt.Sprintf("%s%d", rpcVolume, i) }
 
 // secret is a Secret with the keys of it that are used.
 type secret struct {

@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"pgregory.net/rapid"
 
@@ -47,8 +48,11 @@ func TestMain(m *testing.M) {
 }
 
 var settings = workload.Settings{
-	Image: "registry.example/boardwalk:v1", PullPolicy: "IfNotPresent", PullSecrets: []string{"registry"},
-	DatabaseSecret: "boardwalk-db", DatabaseKey: "uri", DeniedAddresses: []string{"192.0.2.0/24", "2001:db8::7"},
+	Image: "registry.example/boardwalk:v1", DatabaseSecret: "boardwalk-db", DatabaseKey: "uri",
+	Indexers: workload.Indexers{
+		ImagePullPolicy: "IfNotPresent", DenyAddresses: []string{"192.0.2.0/24", "2001:db8::7"}, RunAsUser: new(int64(65532)),
+		ImagePullSecrets: []corev1ac.LocalObjectReferenceApplyConfiguration{{Name: new("registry")}},
+	},
 }
 
 func good(t *testing.T) *v1alpha1.Chain {
@@ -171,7 +175,7 @@ func TestTheIndexerReadsItsDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "arguments", i.Args, []string{
-		"indexer", "--config=/etc/boardwalk/chain/chain.json", "--document-hash=" + hash, "--operations=:8081", "--log-json",
+		"indexer", "--config=/etc/boardwalk/chain/chain.json", "--document-hash=" + hash, "--operations=:8081", "--log-json", "--log-level=info",
 		"--deny-address=192.0.2.0/24", "--deny-address=2001:db8::7",
 	})
 	same(t, "volume", p.Volumes[0].ConfigMap.Name, "boardwalk-indexer-base")

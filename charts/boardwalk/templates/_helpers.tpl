@@ -106,12 +106,23 @@ template:
           secretKeyRef:
             name: {{ include "boardwalk.databaseSecret" .root | quote }}
             key: {{ include "boardwalk.databaseSecretKey" .root | quote }}
+      {{- with include "boardwalk.caEnv" .root | trim }}
+      {{- . | nindent 6 }}
+      {{- end }}
       resources:
         requests: {cpu: 50m, memory: 64Mi}
         limits: {memory: 256Mi}
       securityContext:
         {{- include "boardwalk.containerSecurityContext" .root | nindent 8 }}
       terminationMessagePolicy: FallbackToLogsOnError
+      {{- with include "boardwalk.caMount" .root | trim }}
+      volumeMounts:
+      {{- . | nindent 6 }}
+      {{- end }}
+    {{- with include "boardwalk.caVolume" .root | trim }}
+    volumes:
+    {{- . | nindent 4 }}
+    {{- end }}
 {{- end -}}
 
 {{- define "boardwalk.baseURL" -}}
@@ -165,6 +176,69 @@ topologySpreadConstraints:
         {{- include "boardwalk.selector" $ | nindent 8 }}
     matchLabelKeys: [pod-template-hash]
   {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* What holds for all indexers, as the operator's file. */}}
+{{- define "boardwalk.indexers" -}}
+{{- $out := dict
+    "instance" .Release.Name
+    "version" .Chart.AppVersion
+    "logLevel" .Values.indexers.logLevel
+    "imagePullPolicy" .Values.image.pullPolicy
+    "networkPolicy" .Values.networkPolicy.enabled -}}
+{{- with .Values.runAsUser -}}{{- $_ := set $out "runAsUser" (int64 .) -}}{{- end -}}
+{{- with .Values.imagePullSecrets -}}{{- $_ := set $out "imagePullSecrets" . -}}{{- end -}}
+{{- if or .Values.caBundle.configMap .Values.caBundle.secret -}}
+{{- $_ := set $out "caBundle" .Values.caBundle -}}
+{{- end -}}
+{{- range $field, $value := dict "env" "extraEnv" "envFrom" "extraEnvFrom" "volumes" "extraVolumes" "volumeMounts" "extraVolumeMounts" -}}
+{{- with index $.Values.indexers $value -}}{{- $_ := set $out $field . -}}{{- end -}}
+{{- end -}}
+{{- range list "denyAddresses" "podAnnotations" "podLabels" "nodeSelector" "tolerations" "affinity" "topologySpread" "priorityClassName" -}}
+{{- $field := . -}}
+{{- with index $.Values.indexers $field -}}{{- $_ := set $out $field . -}}{{- end -}}
+{{- end -}}
+{{- $resources := dict -}}
+{{- range $kind := list "requests" "limits" -}}
+{{- with index ($.Values.indexers.resources | default dict) $kind -}}
+{{- $amounts := dict -}}
+{{- range $name, $amount := . -}}{{- $_ := set $amounts $name (toString $amount) -}}{{- end -}}
+{{- $_ := set $resources $kind $amounts -}}
+{{- end -}}
+{{- end -}}
+{{- with $resources -}}{{- $_ := set $out "resources" . -}}{{- end -}}
+{{- toYaml $out -}}
+{{- end -}}
+
+{{/* The certificates of caBundle: a container's environment and mount, and a pod's volume, each as an element of a list; nothing without any. */}}
+{{- define "boardwalk.caEnv" -}}
+{{- if or .Values.caBundle.configMap .Values.caBundle.secret }}
+- name: BOARDWALK_CA_FILE
+  value: /etc/boardwalk/ca/ca.crt
+{{- end }}
+{{- end -}}
+{{- define "boardwalk.caMount" -}}
+{{- if or .Values.caBundle.configMap .Values.caBundle.secret }}
+- {name: ca, mountPath: /etc/boardwalk/ca, readOnly: true}
+{{- end }}
+{{- end -}}
+{{- define "boardwalk.caVolume" -}}
+{{- with .Values.caBundle }}
+{{- if or .configMap .secret }}
+# Optional: without it the program says which file is missing, where a pod that doesn't start says nothing.
+- name: ca
+  {{- if .secret }}
+  secret:
+    secretName: {{ .secret | quote }}
+  {{- else }}
+  configMap:
+    name: {{ .configMap | quote }}
+  {{- end }}
+    optional: true
+    items:
+    - {key: {{ .key | quote }}, path: ca.crt}
+{{- end }}
 {{- end }}
 {{- end -}}
 

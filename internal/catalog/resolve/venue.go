@@ -133,26 +133,65 @@ func venueProtocols() []string {
 }
 
 // venuesOn gives what an indexer needs of the venues on a chain, by id, so that equal declarations give equal documents. One without
-// contracts there has nothing to index.
+// contracts there has nothing to index, nor has one whose contracts all are another's.
 func venuesOn(chain string, family chainconfig.Family, venues []v1alpha1.LaunchVenue) []chainconfig.Venue {
 	var out []chainconfig.Venue
+	owners := owners(chain, venues)
 	for i := range venues {
-		s := &venues[i].Spec
-		protocol := chainconfig.VenueProtocol(s.Protocol)
+		v := &venues[i]
+		protocol := chainconfig.VenueProtocol(v.Spec.Protocol)
 		if protocol.Family() != family {
 			continue
 		}
-		for j := range s.Chains {
-			if s.Chains[j].Chain != chain {
-				continue
-			}
-			if contracts := Contracts(&s.Chains[j]); len(contracts) > 0 {
-				out = append(out, chainconfig.Venue{ID: s.ID, Protocol: protocol, Contracts: contracts})
-			}
+		contracts := slices.DeleteFunc(contractsOn(v, chain), func(a market.Address) bool { return owners[a].Name != v.Name })
+		if len(contracts) > 0 {
+			out = append(out, chainconfig.Venue{ID: v.Spec.ID, Protocol: protocol, Contracts: contracts})
 		}
 	}
 	slices.SortFunc(out, func(a, b chainconfig.Venue) int { return strings.Compare(a.ID, b.ID) })
 	return out
+}
+
+// Taken gives those of a venue's contracts on a chain that are another venue's, with that one's name: the oldest of the accepted venues that
+// declare a contract on a chain has it. accepted are those that are on the chain, and may be more.
+func Taken(v *v1alpha1.LaunchVenue, chain string, accepted []v1alpha1.LaunchVenue) map[market.Address]string {
+	out := map[market.Address]string{}
+	owners := owners(chain, accepted)
+	for _, a := range contractsOn(v, chain) {
+		if owner := owners[a]; owner != nil && owner.Name != v.Name && older(owner, v) {
+			out[a] = owner.Name
+		}
+	}
+	return out
+}
+
+// ShareContract reports whether two venues declare the same contract on a chain.
+func ShareContract(a, b *v1alpha1.LaunchVenue, chain string) bool {
+	of := contractsOn(a, chain)
+	return slices.ContainsFunc(contractsOn(b, chain), func(x market.Address) bool { return slices.Contains(of, x) })
+}
+
+// owners are the oldest venues that declare a contract on a chain, by contract.
+func owners(chain string, venues []v1alpha1.LaunchVenue) map[market.Address]*v1alpha1.LaunchVenue {
+	out := map[market.Address]*v1alpha1.LaunchVenue{}
+	for i := range venues {
+		v := &venues[i]
+		for _, a := range contractsOn(v, chain) {
+			if owner := out[a]; owner == nil || older(v, owner) {
+				out[a] = v
+			}
+		}
+	}
+	return out
+}
+
+func contractsOn(v *v1alpha1.LaunchVenue, chain string) []market.Address {
+	for i := range v.Spec.Chains {
+		if c := &v.Spec.Chains[i]; c.Chain == chain {
+			return Contracts(c)
+		}
+	}
+	return nil
 }
 
 // Contracts are a venue's contracts or program accounts on a chain, in order, as a document has them. What is no address is in no document.

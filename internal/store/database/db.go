@@ -63,6 +63,16 @@ func unreachable(err error) bool {
 	return pgconn.Timeout(err) || errors.As(err, &network) || errors.As(err, &name) || errors.As(err, &pg) && pg.Code == cannotConnectNow
 }
 
+// Unreachable reports whether an error is that nobody answers at the database's address any more, that it is starting or stopping, or that it
+// lets nobody in.
+func Unreachable(err error) bool {
+	const connectionLost, operatorIntervened = "08", "57P"
+	var connecting *pgconn.ConnectError
+	var pg *pgconn.PgError
+	return unreachable(err) || errors.Is(err, ErrUnreachable) || errors.As(err, &connecting) ||
+		errors.As(err, &pg) && (strings.HasPrefix(pg.Code, connectionLost) || strings.HasPrefix(pg.Code, operatorIntervened))
+}
+
 // Connect opens the database that dsn names: "postgres://…" or "sqlite:PATH". It knows nothing of a schema. The error of a PostgreSQL that
 // isn't there is ErrUnreachable.
 func Connect(ctx context.Context, dsn string) (*DB, error) {

@@ -40,7 +40,7 @@ func (m *Migration) Run(ctx context.Context) error {
 			return errors.New(flag + " is for PostgreSQL: an SQLite file has no roles; leave it out")
 		}
 	}
-	st, err := OpenPatiently(ctx, m.Database, m.Now, func() {}, m.Log)
+	st, err := OpenPatiently(ctx, m.Database, m.Now, func(error) {}, m.Log)
 	if err != nil {
 		return err
 	}

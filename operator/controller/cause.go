@@ -1,0 +1,87 @@
+package controller
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/operator/workload"
+)
+
+// cause is why a chain's indexer isn't ready; its reason is empty where nobody has said why.
+type cause struct{ reason, message string }
+
+// reasonOf is the reason that an indexer's own cause has in conditions.
+var reasonOf = map[chainconfig.Cause]string{
+	chainconfig.CauseDatabase:   v1alpha1.ReasonDatabaseUnreachable,
+	chainconfig.CauseEndpoints:  v1alpha1.ReasonEndpointUnreachable,
+	chainconfig.CauseSecret:     v1alpha1.ReasonSecretMissing,
+	chainconfig.CauseWrongChain: v1alpha1.ReasonWrongChain,
+}
+
+// imageReasons are what kubelets say of a container whose image can't be had.
+var imageReasons = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable"}
+
+// podCause is what Kubernetes says of the newest of an indexer's pods that aren't going.
+func podCause(pods []corev1.Pod) cause {
+	pods = slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool { return !p.DeletionTimestamp.IsZero() })
+	if len(pods) == 0 {
+		return cause{}
+	}
+	p := slices.MaxFunc(pods, func(a, b corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	for i := range p.Status.Conditions {
+		if x := &p.Status.Conditions[i]; x.Type == corev1.PodScheduled && x.Status == corev1.ConditionFalse && x.Reason == corev1.PodReasonUnschedulable {
+			return cause{v1alpha1.ReasonUnschedulable, "no node takes the indexer's pod: " + x.Message}
+		}
+	}
+	for i := range p.Status.ContainerStatuses {
+		if s := &p.Status.ContainerStatuses[i]; s.Name == workload.Indexer {
+			return containerCause(s)
+		}
+	}
+	return cause{}
+}
+
+func containerCause(s *corev1.ContainerStatus) cause {
+	if w := s.State.Waiting; w != nil {
+		switch {
+		case slices.Contains(imageReasons, w.Reason):
+			return cause{v1alpha1.ReasonImageUnavailable, said(w.Reason, w.Message)}
+		case w.Reason == "CreateContainerConfigError" && strings.Contains(strings.ToLower(w.Message), "secret"):
+			return cause{v1alpha1.ReasonSecretMissing, w.Message}
+		case w.Reason == "CreateContainerConfigError", w.Reason == "CreateContainerError", w.Reason == "RunContainerError":
+			return cause{v1alpha1.ReasonPodRefused, said(w.Reason, w.Message)}
+		}
+	}
+	ended := s.State.Terminated
+	if ended == nil {
+		ended = s.LastTerminationState.Terminated
+	}
+	switch {
+	case ended == nil || ended.ExitCode == 0 && ended.Reason != "OOMKilled":
+		return cause{}
+	case ended.Reason == "OOMKilled":
+		return cause{v1alpha1.ReasonOutOfMemory, "the indexer needed more memory than it may have: raise spec.indexer.resources.limits.memory"}
+	case ended.ExitCode == chainconfig.ExitDatabase:
+		return cause{v1alpha1.ReasonDatabaseUnreachable, lastWords(ended.Message)}
+	}
+	return cause{v1alpha1.ReasonIndexerCrashing, fmt.Sprintf("the indexer ended with status %d: %s", ended.ExitCode, cmp.Or(lastWords(ended.Message), ended.Reason))}
+}
+
+func said(reason, message string) string {
+	if message == "" {
+		return reason
+	}
+	return reason + ": " + message
+}
+
+// lastWords is the last line of what a program wrote, which is the error that it ended with.
+func lastWords(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.TrimPrefix(lines[len(lines)-1], "boardwalk: ")
+}
