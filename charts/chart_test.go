@@ -174,7 +174,7 @@ func TestBothHelmsRenderTheSame(t *testing.T) {
 func TestWhatIsRendered(t *testing.T) {
 	t.Parallel()
 	always := []string{
-		"ConfigMap/boardwalk-evaluation-db", "CustomResourceDefinition/chains.boardwalk.dev",
+		"ConfigMap/boardwalk-evaluation-db", "ConfigMap/boardwalk-operator-indexers", "CustomResourceDefinition/chains.boardwalk.dev",
 		"CustomResourceDefinition/launchvenues.boardwalk.dev", "Job/boardwalk-uninstall", "Role/boardwalk-uninstall",
 		"RoleBinding/boardwalk-uninstall", "ServiceAccount/boardwalk-uninstall",
 		"Deployment/boardwalk-apiserver", "Deployment/boardwalk-operator",

@@ -78,8 +78,8 @@ func TestKustomizeGivesIndexersItsImage(t *testing.T) {
 	pod, _ := template(one(t, objects(t, stdout), "Deployment", "boardwalk-operator"))
 	operator := container(t, pod, "operator")
 	const image = "registry.example.com:5000/markets:v2"
-	if a := fmt.Sprint(args(t, operator)); operator.Object["image"] != image || !strings.Contains(a, "--indexer-image="+image+" ") {
-		t.Errorf("the operator is %v with %s, wanted %s for both", operator.Object["image"], a, image)
+	if a := fmt.Sprint(args(t, operator)); operator.Object["image"] != image || strings.Contains(a, "--indexer-image") {
+		t.Errorf("the operator is %v with %s, wanted %s, which its indexers get", operator.Object["image"], a, image)
 	}
 }
 

@@ -317,16 +317,22 @@ type running struct {
 	stop     func() error
 }
 
+// options are those of an operator of the world.
+func (w *world) options() Options {
+	return Options{
+		Namespace: w.namespace, Metrics: prometheus.NewRegistry(), Now: w.clock.Now, Log: logs(), StateURL: w.indexers.url, probePause: 50 * time.Millisecond,
+		Workload: workload.Settings{Image: "none.invalid/boardwalk", DatabaseSecret: "database", DatabaseKey: "uri"},
+	}
+}
+
 // run starts an operator, which ends with the test unless it is stopped before.
 func (w *world) run(change ...func(o *Options)) *running {
 	w.t.Helper()
 	r := &running{requests: &requests{}, metrics: prometheus.NewRegistry()}
 	cfg := rest.CopyConfig(w.operator)
 	cfg.Wrap(r.record)
-	options := Options{
-		Namespace: w.namespace, Metrics: r.metrics, Now: w.clock.Now, Log: logs(), StateURL: w.indexers.url, probePause: 50 * time.Millisecond,
-		Workload: workload.Settings{Image: "none.invalid/boardwalk", DatabaseSecret: "database", DatabaseKey: "uri"},
-	}
+	options := w.options()
+	options.Metrics = r.metrics
 	for _, c := range change {
 		c(&options)
 	}
