@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/boardwalkhq/boardwalk/indexer"
@@ -25,6 +27,7 @@ address; it looks every minute whether what halted it is mended.`,
 			if p.Fetcher, err = out.fetcher(); err != nil {
 				return err
 			}
+			p.Settings = os.Getenv("BOARDWALK_SETTINGS")
 			progress := newProgress(cmd.ErrOrStderr(), p.Log, now)
 			defer progress.close()
 			p.Database, p.Operations, p.Progress, p.Metrics = db.dsn(cmd), ops.OperationsOptions, progress.report, telemetry.NewRegistry()

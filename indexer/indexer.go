@@ -59,6 +59,8 @@ type Options struct {
 	// VenuePause is the time between two looks at the venues' contracts, SweepPause that between two tokens checked unasked; 0 is
 	// the default.
 	VenuePause, SweepPause time.Duration
+	// Settings is told in the State.
+	Settings string
 	// ChecksDeclaration has the nodes asked, once beside the loop, whether the declared addresses are as declared: an operator shows it, and
 	// `boardwalk up` has asked before it starts. DeclarationPause is the first pause before they are asked again, where they don't answer or
 	// something is wrong; 0 is the default.
@@ -220,7 +222,7 @@ func (ix *Indexer) init(cfg *chainconfig.Chain, rows *indexID, st *store.Store, 
 	ix.pulse.now = o.Now
 	ix.pulse.beat()
 	ix.reindex.changed = make(chan struct{}, 1)
-	ix.account = account{now: o.Now, state: chainconfig.State{Chain: cfg.ID, Document: hash, Phase: chainconfig.PhaseStarting}}
+	ix.account = account{now: o.Now, state: chainconfig.State{Chain: cfg.ID, Document: hash, Settings: o.Settings, Phase: chainconfig.PhaseStarting}}
 	return nil
 }
 

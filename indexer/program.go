@@ -24,6 +24,8 @@ type Program struct {
 	Document string
 	// DocumentHash is the hash that the document must have, since a cluster's node may have an older copy; empty takes any.
 	DocumentHash string
+	// Settings is told in the State: what the operator calls what all indexers have in common.
+	Settings string
 	// Database is sqlite:PATH or postgres://….
 	Database   string
 	Operations telemetry.OperationsOptions
@@ -46,7 +48,7 @@ func (p *Program) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = l.Close() }()
-	started := newStartedIndexer(cfg, p.Now)
+	started := newStartedIndexer(cfg, p.Settings, p.Now)
 	g, ctx := errgroup.WithContext(ctx)
 	// The listener answers while the database is opened and migrated, which takes as long as it takes.
 	g.Go(func() error {
@@ -68,7 +70,7 @@ func (p *Program) index(ctx context.Context, cfg *chainconfig.Chain, started *st
 	defer func() { _ = st.Close() }()
 	ix, err := New(cfg, st, Options{
 		Log: p.Log, Now: p.Now, Holder: store.NewHolder(p.Database), Progress: p.Progress, Metrics: NewMetrics(p.Metrics), Fetcher: p.Fetcher,
-		ChecksDeclaration: true,
+		ChecksDeclaration: true, Settings: p.Settings,
 	})
 	if err != nil {
 		return err
@@ -106,10 +108,12 @@ type startedIndexer struct {
 	paths *http.ServeMux
 }
 
-func newStartedIndexer(cfg *chainconfig.Chain, now func() time.Time) *startedIndexer {
+func newStartedIndexer(cfg *chainconfig.Chain, settings string, now func() time.Time) *startedIndexer {
 	s := &startedIndexer{opening: pulse{now: now}, before: account{now: now}}
 	_, document, _ := cfg.Encode() // New gives the error
-	s.before.update(func(x *chainconfig.State) { x.Chain, x.Document, x.Venues = cfg.ID, document, []chainconfig.VenueState{} })
+	s.before.update(func(x *chainconfig.State) {
+		x.Chain, x.Document, x.Settings, x.Venues = cfg.ID, document, settings, []chainconfig.VenueState{}
+	})
 	s.step(nil)
 	return s
 }

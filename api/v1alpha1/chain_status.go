@@ -30,6 +30,10 @@ type ChainStatus struct {
 	LastAccepted string `json:"lastAccepted,omitempty"`
 }
 
+// AnnotationForceRollout on a Chain, with any value but "false", has its indexer changed at once when something is new for all indexers: the
+// change isn't tried on it, and no other waits for it.
+const AnnotationForceRollout = "boardwalk.dev/force-rollout"
+
 // MaxLastAccepted bounds ChainStatus.LastAccepted, in bytes.
 const MaxLastAccepted = 262144
 

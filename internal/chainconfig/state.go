@@ -18,6 +18,8 @@ type State struct {
 	// Chain is the id of the chain, Document the Hash of the document that the indexer runs on.
 	Chain    string `json:"chain"`
 	Document string `json:"document"`
+	// Settings is the hash of what all indexers of a cluster have in common, as the operator gave it to this one; empty outside a cluster.
+	Settings string `json:"settings,omitempty"`
 	Phase    Phase  `json:"phase"`
 	// Message says why, in the phases that need a reason. It has no figure that changes while the reason stays: whoever
 	// repeats it would do so again and again.

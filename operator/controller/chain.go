@@ -231,8 +231,12 @@ func (r *chainReconciler) run(ctx context.Context, c *v1alpha1.Chain) (*appsv1.D
 		return nil, stepErrors{err}
 	}
 	key := types.NamespacedName{Namespace: c.Namespace, Name: workload.ObjectName(doc.ID)}
+	trial := false
 	if !c.Spec.Suspend {
-		err = r.mayChange(ctx, key)
+		trial, err = r.mayChange(ctx, c, key)
+	}
+	if trial {
+		objects.Try()
 	}
 	switch {
 	case isA[*waitingError](err):

@@ -121,6 +121,19 @@ func (p *prober) look(name types.NamespacedName, c *venue.Chain) (failure string
 	return t.failure
 }
 
+// atHead reports whether a chain's indexer said last that it runs with these settings, and is as close to the head as it is to be.
+func (p *prober) atHead(name types.NamespacedName, settings string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.targets[name]
+	if t == nil || t.state == nil || t.state.Settings != settings {
+		return false
+	}
+	c := venue.Chain{MaxLag: t.maxLag}
+	t.fill(&c)
+	return !c.Down() && !c.Behind()
+}
+
 func (t *target) fill(c *venue.Chain) {
 	c.State, c.SeenAt, c.AskedAt, c.Asked = t.state, t.seenAt, t.askedAt, t.askedAt.Sub(t.since) > venue.Patience
 }

@@ -44,7 +44,9 @@ func (f *settingsFile) write(text string) {
 	}
 }
 
-func (f *settingsFile) options(o *Options) { o.IndexersFile, o.settingsPause = f.path, 20*time.Millisecond }
+func (f *settingsFile) options(o *Options) {
+	o.IndexersFile, o.settingsPause = f.path, 20*time.Millisecond
+}
 
 // TestSettingsAreReadAgain: a platform team changes what holds for all indexers without starting the operator anew.
 func TestSettingsAreReadAgain(t *testing.T) {

@@ -117,11 +117,13 @@ type fakeIndexers struct {
 	mu      sync.Mutex
 	answers map[string]http.HandlerFunc
 	asked   map[string]int
+	// settings gives what a chain's indexer was started with.
+	settings func(id string) string
 }
 
 func newFakeIndexers(t *testing.T) *fakeIndexers {
 	t.Helper()
-	f := &fakeIndexers{answers: map[string]http.HandlerFunc{}, asked: map[string]int{}}
+	f := &fakeIndexers{answers: map[string]http.HandlerFunc{}, asked: map[string]int{}, settings: func(string) string { return "" }}
 	f.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := strings.TrimPrefix(r.URL.Path, "/")
 		f.mu.Lock()
@@ -151,7 +153,9 @@ func (f *fakeIndexers) does(id string, answer http.HandlerFunc) {
 // says makes it answer with a state.
 func (f *fakeIndexers) says(id string, change ...func(s *chainconfig.State)) {
 	f.does(id, func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(atHead(id, change...))
+		told := func(s *chainconfig.State) { s.Settings = f.settings(id) }
+		s := atHead(id, append([]func(s *chainconfig.State){told}, change...)...)
+		_ = json.NewEncoder(w).Encode(s)
 	})
 }
 
@@ -274,8 +278,27 @@ func newWorldIn(t *testing.T, c *kubetest.Cluster) *world {
 		Client: admin, t: t, cluster: c, namespace: c.Namespace(t), indexers: newFakeIndexers(t),
 		clock: &clock{now: time.Now().Truncate(time.Second)},
 	}
+	w.indexers.settings = w.settingsOf
 	w.authorize()
 	return w
+}
+
+// settingsOf is what the pod of a chain's indexer has in its environment.
+func (w *world) settingsOf(id string) string {
+	var pods corev1.PodList
+	if err := w.List(w.t.Context(), &pods, client.InNamespace(w.namespace), client.MatchingLabels{workload.LabelChain: id}); err != nil {
+		return "" // the test is ending
+	}
+	for i := range pods.Items {
+		if p := &pods.Items[i]; p.DeletionTimestamp.IsZero() && p.Status.Phase == corev1.PodRunning {
+			for _, e := range p.Spec.Containers[0].Env {
+				if e.Name == "BOARDWALK_SETTINGS" {
+					return e.Value
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // authorize lets the operator do what the manifests of config/rbac say, and nothing else.

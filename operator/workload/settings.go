@@ -28,7 +28,7 @@ type Settings struct {
 
 // Hash tells apart settings with which pods differ.
 func (s Settings) Hash() string {
-	s.NetworkPolicy = nil
+	s.NetworkPolicy, s.RolloutPercent = nil, 0
 	raw, _ := json.Marshal(s)
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:16])
@@ -40,6 +40,9 @@ type Indexers struct {
 	// Instance and Version are the labels app.kubernetes.io/instance and app.kubernetes.io/version of all objects; empty ones are left out.
 	Instance string `json:"instance,omitempty"`
 	Version  string `json:"version,omitempty"`
+	// RolloutPercent is how many of all indexers are changed at a time when something is new for all; at least one is.
+	// DefaultRolloutPercent without it.
+	RolloutPercent int `json:"rolloutPercent,omitempty"`
 	// LogLevel is debug, info, warn or error; info without it.
 	LogLevel string `json:"logLevel,omitempty"`
 	// ImagePullPolicy and ImagePullSecrets are those of the pods; without them they are the cluster's defaults.
@@ -72,6 +75,9 @@ type Indexers struct {
 	PriorityClassName string                                                `json:"priorityClassName,omitempty"`
 }
 
+// DefaultRolloutPercent is the usual share of indexers that are changed at a time.
+const DefaultRolloutPercent = 10
+
 // CABundle is a key with certificates (PEM) of a ConfigMap or of a Secret.
 type CABundle struct {
 	ConfigMap string `json:"configMap,omitempty"`
@@ -103,6 +109,9 @@ func (x *Indexers) check() error {
 	}
 	if !slices.Contains(pullPolicies, x.ImagePullPolicy) {
 		return fmt.Errorf("imagePullPolicy: %q is none; allowed: Always, IfNotPresent, Never", x.ImagePullPolicy)
+	}
+	if x.RolloutPercent < 0 || x.RolloutPercent > 100 {
+		return fmt.Errorf("rolloutPercent: %d is none; allowed: 1 to 100", x.RolloutPercent)
 	}
 	if x.RunAsUser != nil && *x.RunAsUser < 1 {
 		return fmt.Errorf("runAsUser: %d is none; allowed: 1 or more, or leave it out for the cluster's choice", *x.RunAsUser)
@@ -159,7 +168,7 @@ func (x *Indexers) checkEnv() error {
 		switch name := deref(x.Env[i].Name); {
 		case name == "":
 			return fmt.Errorf("env[%d]: the name is missing", i)
-		case name == databaseEnv || name == caEnv:
+		case name == databaseEnv || name == caEnv || name == settingsEnv:
 			return fmt.Errorf("env[%d]: %s is Boardwalk's own; the database's address comes from its Secret, certificates from caBundle", i, name)
 		case seen[name]:
 			return fmt.Errorf("env[%d]: %s is there twice; leave one out", i, name)

@@ -199,6 +199,7 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
 		`logLevels: info`:                          `unknown field "logLevels"`,
+		`rolloutPercent: 101`:                      `rolloutPercent: 101 is none; allowed: 1 to 100`,
 		`logLevel: verbose`:                        `logLevel: "verbose" is none; allowed: debug, info, warn, error`,
 		`imagePullPolicy: Sometimes`:               `imagePullPolicy: "Sometimes" is none`,
 		`runAsUser: 0`:                             `runAsUser: 0 is none; allowed: 1 or more, or leave it out`,

@@ -47,6 +47,9 @@ const AnnotationDocument = "boardwalk.dev/document"
 // AnnotationSettings has the hash of the Settings that a Deployment was made with, as far as they concern pods.
 const AnnotationSettings = "boardwalk.dev/settings"
 
+// AnnotationTrial has the hash of the Settings that a Deployment was given to try them, before the others get them.
+const AnnotationTrial = "boardwalk.dev/trial"
+
 const (
 	// OperationsPort is where an indexer answers /livez, /readyz, /metrics and its state.
 	OperationsPort = 8081
@@ -70,6 +73,8 @@ const (
 	databaseEnv = "BOARDWALK_DB"
 	// caEnv names the file with further authorities' certificates; main reads it.
 	caEnv = "BOARDWALK_CA_FILE"
+	// settingsEnv has the hash of the Settings, which the indexer's state repeats.
+	settingsEnv = "BOARDWALK_SETTINGS"
 	// memoryEnv is what Go's runtime keeps its memory below.
 	memoryEnv = "GOMEMLIMIT"
 )
@@ -116,6 +121,11 @@ func Build(c *v1alpha1.Chain, doc *chainconfig.Chain, s Settings) (*Objects, err
 		out.NetworkPolicy = b.networkPolicy()
 	}
 	return out, nil
+}
+
+// Try marks the Deployment as one on which its settings are tried.
+func (o *Objects) Try() {
+	o.Deployment.WithAnnotations(map[string]string{AnnotationTrial: o.Deployment.Annotations[AnnotationSettings]})
 }
 
 type builder struct {
@@ -233,7 +243,8 @@ func (b *builder) container() *corev1ac.ContainerApplyConfiguration {
 			fmt.Sprintf("--operations=:%d", OperationsPort), "--log-json", "--log-level="+cmp.Or(b.settings.LogLevel, "info")).
 		WithEnv(
 			corev1ac.EnvVar().WithName(databaseEnv).WithValueFrom(corev1ac.EnvVarSource().WithSecretKeyRef(
-				corev1ac.SecretKeySelector().WithName(b.settings.DatabaseSecret).WithKey(b.settings.DatabaseKey)))).
+				corev1ac.SecretKeySelector().WithName(b.settings.DatabaseSecret).WithKey(b.settings.DatabaseKey))),
+			corev1ac.EnvVar().WithName(settingsEnv).WithValue(b.settings.Hash())).
 		WithPorts(corev1ac.ContainerPort().WithName("operations").WithContainerPort(OperationsPort).WithProtocol("TCP")).
 		WithStartupProbe(probe("/livez").WithPeriodSeconds(1).WithFailureThreshold(startupSeconds)).
 		WithLivenessProbe(probe("/livez").WithPeriodSeconds(10).WithFailureThreshold(6)).

@@ -185,6 +185,7 @@ topologySpreadConstraints:
     "instance" .Release.Name
     "version" .Chart.AppVersion
     "logLevel" .Values.indexers.logLevel
+    "rolloutPercent" (int64 .Values.indexers.rolloutPercent)
     "imagePullPolicy" .Values.image.pullPolicy
     "networkPolicy" .Values.networkPolicy.enabled -}}
 {{- with .Values.runAsUser -}}{{- $_ := set $out "runAsUser" (int64 .) -}}{{- end -}}
