@@ -103,8 +103,10 @@ func (s *Settings) NewServer(d Dependencies) (server *Server, closing func(), er
 		options.Renderer = cards.NewClient(s.Renderer, d.Now)
 		o.Cards = cards.NewService(options)
 	}
-	server, err = New(o)
-	return server, closing, err
+	if server, err = New(o); err != nil {
+		return nil, closing, err
+	}
+	return server, closing, d.Metrics.Register(newChainMetrics(server.view, d.Now))
 }
 
 func loadSite(path string) (*site.Site, error) {

@@ -287,7 +287,7 @@ func TestNothingIsClusterWide(t *testing.T) {
 	t.Parallel()
 	namespaced := []string{
 		"ConfigMap", "Deployment", "HorizontalPodAutoscaler", "Ingress", "Job", "NetworkPolicy", "PodDisruptionBudget", "Role",
-		"RoleBinding", "Secret", "Service", "ServiceAccount", "ServiceMonitor", "StatefulSet",
+		"RoleBinding", "PrometheusRule", "Secret", "Service", "ServiceAccount", "ServiceMonitor", "StatefulSet",
 	}
 	for _, values := range valuesFiles(t) {
 		for _, o := range render(t, "helm", "-f", values) {

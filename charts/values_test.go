@@ -66,6 +66,17 @@ func TestMistakesAreRefused(t *testing.T) {
 			`renderer.extraEnv: BOARDWALK_DB comes from a Secret`,
 		},
 
+		"database of indexers": {`indexers: {extraEnv: [{name: BOARDWALK_DB, value: x}]}`, `indexers.extraEnv: BOARDWALK_DB is Boardwalk's own`},
+		"variable twice":       {`indexers: {extraEnv: [{name: A, value: x}, {name: A, value: z}]}`, `indexers.extraEnv: A is there twice`},
+		"volume of indexers":   {`indexers: {extraVolumes: [{name: rpc-0, emptyDir: {}}]}`, `indexers.extraVolumes: rpc-0 is there already`},
+		"mount of nothing":     {`indexers: {extraVolumeMounts: [{name: a, mountPath: /a}]}`, `there is no volume a; add it to indexers.extraVolumes`},
+		"mount of indexers": {
+			`indexers: {extraVolumes: [{name: a, emptyDir: {}}], extraVolumeMounts: [{name: a, mountPath: /etc/boardwalk/chain}]}`,
+			`/etc/boardwalk/chain is the indexers' own; choose another folder`,
+		},
+		"annotation of indexers": {`indexers: {podAnnotations: {boardwalk.dev/document: x}}`, `indexers.podAnnotations: boardwalk.dev/document is Boardwalk's own`},
+		"two bundles":            {`caBundle: {configMap: a, secret: b}`, `caBundle: two places are named`},
+
 		"no host":        {`ingress: {enabled: true}`, `Write ingress.hosts: [api.example.com]`},
 		"address a host": {`ingress: {hosts: ["https://api.example.com"]}`, `at '/ingress/hosts/0': 'https://api.example.com' does not match pattern`},
 		"host as base":   {`apiserver: {baseUrl: api.example.com}`, `at '/apiserver/baseUrl': 'api.example.com' does not match pattern '^(https?://`},

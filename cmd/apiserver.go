@@ -9,7 +9,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver"
 	"github.com/boardwalkhq/boardwalk/apiserver/checker"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
-	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
 
 func apiserverCommand(build serve.Build) *cobra.Command {
@@ -41,7 +40,7 @@ with the right to read is enough (boardwalk migrate --reader); it waits until th
 			if err != nil {
 				return err
 			}
-			registry := telemetry.NewRegistry()
+			registry := newRegistry(build)
 			declared, err := d.open(log, registry)
 			if err != nil {
 				return err

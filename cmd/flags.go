@@ -4,8 +4,10 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
 
@@ -36,6 +38,13 @@ func (o *operations) register(cmd *cobra.Command, address string) {
 	f.StringVar(&o.Address, "operations", address, "address for /livez, /readyz and /metrics")
 	o.logging.register(cmd)
 	f.BoolVar(&o.Pprof, "pprof", false, "serve /debug/pprof on the operations address")
+}
+
+// newRegistry holds a program's metrics, what it was built from among them.
+func newRegistry(build serve.Build) *prometheus.Registry {
+	r := telemetry.NewRegistry()
+	telemetry.TellBuild(r, build.Commit)
+	return r
 }
 
 // database is the flag of every program with one.

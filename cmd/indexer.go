@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/indexer"
-	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
 
-func indexerCommand() *cobra.Command {
+func indexerCommand(build serve.Build) *cobra.Command {
 	var ops operations
 	var db database
 	var out outside
@@ -30,7 +30,7 @@ address; it looks every minute whether what halted it is mended.`,
 			p.Settings = os.Getenv("BOARDWALK_SETTINGS")
 			progress := newProgress(cmd.ErrOrStderr(), p.Log, now)
 			defer progress.close()
-			p.Database, p.Operations, p.Progress, p.Metrics = db.dsn(cmd), ops.OperationsOptions, progress.report, telemetry.NewRegistry()
+			p.Database, p.Operations, p.Progress, p.Metrics = db.dsn(cmd), ops.OperationsOptions, progress.report, newRegistry(build)
 			return p.Run(cmd.Context())
 		},
 	}

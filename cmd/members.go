@@ -14,14 +14,14 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
-	"github.com/boardwalkhq/boardwalk/internal/telemetry"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/members"
 	"github.com/boardwalkhq/boardwalk/members/client"
 )
 
 const gameUsage = "YAML file with the rules of the members' game (docs/game.md); the default ones are used when it isn't given"
 
-func membersCommand() *cobra.Command {
+func membersCommand(build serve.Build) *cobra.Command {
 	var ops operations
 	var db database
 	p := &members.Program{Now: now}
@@ -39,7 +39,7 @@ alone.`,
 			if p.Log, err = ops.log(cmd); err != nil {
 				return err
 			}
-			p.Database, p.Operations, p.Metrics = db.dsn(cmd), ops.OperationsOptions, telemetry.NewRegistry()
+			p.Database, p.Operations, p.Metrics = db.dsn(cmd), ops.OperationsOptions, newRegistry(build)
 			return p.Run(cmd.Context())
 		},
 	}

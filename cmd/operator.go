@@ -12,7 +12,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/operator"
 	"github.com/boardwalkhq/boardwalk/operator/controller"
 )
@@ -66,7 +68,7 @@ func (c *cluster) config(file string) (*rest.Config, error) {
 	return cfg, nil
 }
 
-func operatorCommand() *cobra.Command {
+func operatorCommand(build serve.Build) *cobra.Command {
 	var (
 		cl       cluster
 		ops      operations
@@ -91,13 +93,14 @@ nodes' URLs from theirs.`,
 			return p.Run(cmd.Context())
 		},
 	}
+	telemetry.TellBuild(p.Metrics, build.Commit)
 	cl.register(cmd)
 	ops.register(cmd, "127.0.0.1:8081")
 	f := cmd.Flags()
 	f.StringVar(&p.IndexersFile, "indexers", "",
 		"file (YAML) with what holds for the pods of all indexers, as docs/kubernetes.md shows; it is read again when it changes")
 	f.StringVar(&p.Workload.Image, "indexer-image", "",
-		"image of the indexers; without it that of the container \"operator\" of the operator's own pod, whose name is in POD_NAME")
+		"image of the indexers, of the operator's own version; without it that of the container \"operator\" of the operator's own pod, whose name is in POD_NAME")
 	f.StringVar(&p.Workload.DatabaseSecret, "database-secret", "", "Secret with the address of the indexers' database")
 	f.StringVar(&p.Workload.DatabaseKey, "database-secret-key", "uri", "key of that Secret")
 	f.StringVar(&database, "database-file", "",

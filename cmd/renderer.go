@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/boardwalkhq/boardwalk/internal/telemetry"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/renderer"
 )
 
-func rendererCommand() *cobra.Command {
+func rendererCommand(build serve.Build) *cobra.Command {
 	var ops operations
 	p := &renderer.Program{Options: renderer.Options{Now: now}}
 	cmd := &cobra.Command{
@@ -23,7 +23,7 @@ all of it. Started by root, it runs the browser as nobody.`,
 			if p.Log, err = ops.log(cmd); err != nil {
 				return err
 			}
-			p.Operations, p.Metrics = ops.OperationsOptions, telemetry.NewRegistry()
+			p.Operations, p.Metrics = ops.OperationsOptions, newRegistry(build)
 			return p.Run(cmd.Context())
 		},
 	}

@@ -39,8 +39,8 @@ From nothing to live prices: boardwalk up --chain base --rpc https://YOUR-NODE`,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.AddCommand(upCommand(build), samplesCommand(), checkCommand(), operatorCommand(), indexerCommand(), apiserverCommand(build), rendererCommand(),
-		migrateCommand(), reindexCommand(), membersCommand(), importCommand(), exportCommand(), versionCommand(build))
+	root.AddCommand(upCommand(build), samplesCommand(), checkCommand(), operatorCommand(build), indexerCommand(build), apiserverCommand(build), rendererCommand(build),
+		migrateCommand(), reindexCommand(), membersCommand(build), importCommand(), exportCommand(), versionCommand(build))
 	return root
 }
 

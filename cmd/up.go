@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
-	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/up"
 )
 
@@ -70,7 +69,7 @@ replaces that of the samples beside --chain.`,
 			defer progress.close()
 			u.Settings, u.Build = p.Settings, build
 			u.Database, u.Operations, u.Progress = db.dsn(cmd), ops.OperationsOptions, progress.report
-			u.Out, u.Metrics = cmd.OutOrStdout(), telemetry.NewRegistry()
+			u.Out, u.Metrics = cmd.OutOrStdout(), newRegistry(build)
 			return u.Run(cmd.Context())
 		},
 	}

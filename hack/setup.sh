@@ -13,6 +13,7 @@ packages=()
 if [ "${1:-}" != cards ]; then
   ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || packages+=(postgresql)
   command -v redis-server >/dev/null || packages+=(redis-server)
+  command -v promtool >/dev/null || packages+=(prometheus)
 fi
 command -v chromium-headless-shell >/dev/null || packages+=(chromium-headless-shell)
 # The faces that cards are drawn with. package:what it has

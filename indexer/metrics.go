@@ -77,7 +77,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		fees: counter("boardwalk_platform_fees_total", "Payments of members in quote assets to recipients of the platform's fee: the declared share of what was traded, or "+
 			"another amount.", "chain", "amount"),
 		reorgDepth: histogram("boardwalk_reorg_depth_blocks", "Blocks undone by a reorg.", []float64{1, 2, 4, 8, 16, 32, 64, 128}),
-		commits: histogram("boardwalk_commit_seconds", "From a block at hand to its commit.",
+		commits: histogram("boardwalk_commit_duration_seconds", "From a block at hand to its commit.",
 			[]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}),
 	}
 }

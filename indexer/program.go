@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
+	"github.com/boardwalkhq/boardwalk/indexer/watch"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
@@ -75,6 +76,7 @@ func (p *Program) index(ctx context.Context, cfg *chainconfig.Chain, started *st
 	if err != nil {
 		return err
 	}
+	telemetry.WatchDatabase(p.Metrics, st)
 	started.set(ix, st)
 	defer started.set(nil, nil)
 	var maintaining sync.WaitGroup
@@ -112,7 +114,7 @@ func newStartedIndexer(cfg *chainconfig.Chain, settings string, now func() time.
 	s := &startedIndexer{opening: pulse{now: now}, before: account{now: now}}
 	_, document, _ := cfg.Encode() // New gives the error
 	s.before.update(func(x *chainconfig.State) {
-		x.Chain, x.Document, x.Settings, x.Venues = cfg.ID, document, settings, []chainconfig.VenueState{}
+		x.Chain, x.Document, x.Settings, x.Venues = cfg.ID, document, settings, watch.Unchecked(cfg.Venues)
 	})
 	s.step(nil)
 	return s

@@ -31,7 +31,7 @@ type ChainStatus struct {
 }
 
 // AnnotationForceRollout on a Chain, with any value but "false", has its indexer changed at once when something is new for all indexers: the
-// change isn't tried on it, and no other waits for it.
+// database's address isn't tried before, and no other waits for it.
 const AnnotationForceRollout = "boardwalk.dev/force-rollout"
 
 // MaxLastAccepted bounds ChainStatus.LastAccepted, in bytes.

@@ -32,7 +32,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Help: "Cards that were asked for, by kind and by where they came from; stale are old ones while none could be drawn.",
 		}, []string{"kind", "from"}),
 		renders: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "boardwalk_card_render_seconds", Help: "Renders as the API server waits for them, by kind and outcome.",
+			Name: "boardwalk_card_render_duration_seconds", Help: "Renders as the API server waits for them, by kind and outcome.",
 			Buckets: []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"kind", "outcome"}),
 		held: prometheus.NewGauge(prometheus.GaugeOpts{

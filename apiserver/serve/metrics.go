@@ -3,6 +3,7 @@ package serve
 import (
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,8 +20,8 @@ type Metrics struct {
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "boardwalk_http_request_seconds", Help: "Answers by operation and status.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+			Name: "boardwalk_http_request_duration_seconds", Help: "Answers by operation and status.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
 		}, []string{"operation", "status"}),
 		open: prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_http_event_streams_open", Help: "Streams of events that are open."}),
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -47,8 +48,15 @@ func (m *Metrics) streamEnded(why string) {
 	}
 }
 
-// observers are one operation's histograms by status, looked up once. A nil one observes nothing.
-type observers map[int]prometheus.Observer
+// statuses are those that answers have.
+var statuses = []int{
+	http.StatusOK, http.StatusNotModified, http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed,
+	http.StatusTooManyRequests, statusClientGone, http.StatusInternalServerError, http.StatusServiceUnavailable,
+}
+
+// observers are one operation's histograms by status. Each is made when it is first needed: most operations never answer with most of them. A
+// nil one observes nothing.
+type observers map[int]func() prometheus.Observer
 
 // of makes the observers of an operation.
 func (m *Metrics) of(operation string) observers {
@@ -56,17 +64,14 @@ func (m *Metrics) of(operation string) observers {
 		return nil
 	}
 	out := make(observers)
-	for _, status := range []int{
-		http.StatusOK, http.StatusNotModified, http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed,
-		http.StatusTooManyRequests, statusClientGone, http.StatusInternalServerError, http.StatusServiceUnavailable,
-	} {
-		out[status] = m.requests.WithLabelValues(operation, strconv.Itoa(status))
+	for _, status := range statuses {
+		out[status] = sync.OnceValue(func() prometheus.Observer { return m.requests.WithLabelValues(operation, strconv.Itoa(status)) })
 	}
 	return out
 }
 
 func (o observers) observe(status int, took time.Duration) {
 	if histogram := o[status]; histogram != nil {
-		histogram.Observe(took.Seconds())
+		histogram().Observe(took.Seconds())
 	}
 }

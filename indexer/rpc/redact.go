@@ -33,6 +33,8 @@ func WithoutURL(endpoint string, err error) error {
 		text = "its host's name can't be looked up"
 	case errors.As(err, &op):
 		text = op.Op + ": " + op.Err.Error() // without addresses and ports, which differ each time
+	case strings.Contains(text, "invalid proxy address"): // Go repeats it, and with it the password
+		text = "HTTPS_PROXY or HTTP_PROXY isn't the address of a proxy, as in http://USER:PASSWORD@HOST:PORT with % and # escaped"
 	case errors.As(err, &outer):
 		text = outer.Err.Error()
 	}

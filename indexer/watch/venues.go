@@ -49,13 +49,14 @@ type VenueOptions struct {
 // NewVenues makes a watch that has asked nobody yet, and says so.
 func NewVenues(o VenueOptions) *Venues {
 	w := &Venues{venues: o.Venues, nodes: o.Nodes, log: o.Log, pause: cmp.Or(o.Pause, venuePause), tell: o.Tell, there: map[market.Address]bool{}}
-	w.tell(w.unchecked())
+	w.tell(Unchecked(w.venues))
 	return w
 }
 
-func (w *Venues) unchecked() []chainconfig.VenueState {
-	out := make([]chainconfig.VenueState, len(w.venues))
-	for i, v := range w.venues {
+// Unchecked are venues of which nothing has been asked yet.
+func Unchecked(venues []chainconfig.Venue) []chainconfig.VenueState {
+	out := make([]chainconfig.VenueState, len(venues))
+	for i, v := range venues {
 		out[i].ID, out[i].Contracts = v.ID, v.Contracts
 	}
 	return out
@@ -96,7 +97,7 @@ func (w *Venues) look(ctx context.Context) ([]chainconfig.VenueState, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := w.unchecked()
+	out := Unchecked(w.venues)
 	i := 0
 	for n, v := range w.venues {
 		out[n].Checked = true

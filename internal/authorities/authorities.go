@@ -1,10 +1,12 @@
-// Package authorities says which certificate authorities every connection of the process trusts.
+// Package authorities says which certificate authorities (CAs) every connection of the process trusts.
 package authorities
 
 import (
 	"crypto/x509"
 	"fmt"
 	"os"
+	"runtime"
+	"slices"
 
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
@@ -15,6 +17,9 @@ const Env = "BOARDWALK_CA_FILE"
 // Trust has the process trust the machine's authorities, else, as in an image without any, Mozilla's, and besides those of the file, if one is
 // named. It is called once, before anything connects, by a program with //go:debug x509usefallbackroots=1.
 func Trust(file string) error {
+	if file != "" && slices.Contains([]string{"darwin", "ios", "windows"}, runtime.GOOS) {
+		return fmt.Errorf("%s has no effect on %s: add the certificates to those that the system trusts, and leave it out", Env, runtime.GOOS)
+	}
 	pool, err := Pool(file)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"log/slog"
 	"time"
 
@@ -173,6 +174,9 @@ func of(d *database.DB, err error) (*Store, error) {
 
 // Close closes every connection and frees the file lock.
 func (s *Store) Close() error { return s.db.Close() }
+
+// ConnectionPools are the pools of connections, by what they are for.
+func (s *Store) ConnectionPools() map[string]*sql.DB { return s.db.Pools() }
 
 // Ping tells whether the database answers reads.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }

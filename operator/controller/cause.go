@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -27,8 +28,11 @@ var reasonOf = map[chainconfig.Cause]string{
 // imageReasons are what kubelets say of a container whose image can't be had.
 var imageReasons = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable"}
 
-// podCause is what Kubernetes says of the newest of an indexer's pods that aren't going.
-func podCause(pods []corev1.Pod) cause {
+// endedLately is for how long the last end of a container that runs again may be why it isn't ready.
+const endedLately = 5 * time.Minute
+
+// podCause is what Kubernetes says of the newest of an indexer's pods that aren't being deleted.
+func podCause(pods []corev1.Pod, now time.Time) cause {
 	pods = slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool { return !p.DeletionTimestamp.IsZero() })
 	if len(pods) == 0 {
 		return cause{}
@@ -41,13 +45,13 @@ func podCause(pods []corev1.Pod) cause {
 	}
 	for i := range p.Status.ContainerStatuses {
 		if s := &p.Status.ContainerStatuses[i]; s.Name == workload.Indexer {
-			return containerCause(s)
+			return containerCause(s, now)
 		}
 	}
 	return cause{}
 }
 
-func containerCause(s *corev1.ContainerStatus) cause {
+func containerCause(s *corev1.ContainerStatus, now time.Time) cause {
 	if w := s.State.Waiting; w != nil {
 		switch {
 		case slices.Contains(imageReasons, w.Reason):
@@ -59,18 +63,18 @@ func containerCause(s *corev1.ContainerStatus) cause {
 		}
 	}
 	ended := s.State.Terminated
-	if ended == nil {
-		ended = s.LastTerminationState.Terminated
+	if last := s.LastTerminationState.Terminated; ended == nil && last != nil && (s.State.Waiting != nil || now.Sub(last.FinishedAt.Time) < endedLately) {
+		ended = last
 	}
 	switch {
 	case ended == nil || ended.ExitCode == 0 && ended.Reason != "OOMKilled":
 		return cause{}
 	case ended.Reason == "OOMKilled":
-		return cause{v1alpha1.ReasonOutOfMemory, "the indexer needed more memory than it may have: raise spec.indexer.resources.limits.memory"}
+		return cause{v1alpha1.ReasonOutOfMemory, "the indexer needed more memory than it may have: raise spec.indexer.resources.limits.memory, or the limit of all indexers"}
 	case ended.ExitCode == chainconfig.ExitDatabase:
-		return cause{v1alpha1.ReasonDatabaseUnreachable, lastWords(ended.Message)}
+		return cause{v1alpha1.ReasonDatabaseUnreachable, lastLine(ended.Message)}
 	}
-	return cause{v1alpha1.ReasonIndexerCrashing, fmt.Sprintf("the indexer ended with status %d: %s", ended.ExitCode, cmp.Or(lastWords(ended.Message), ended.Reason))}
+	return cause{v1alpha1.ReasonIndexerCrashing, fmt.Sprintf("the indexer ended with status %d: %s", ended.ExitCode, cmp.Or(lastLine(ended.Message), ended.Reason))}
 }
 
 func said(reason, message string) string {
@@ -80,8 +84,8 @@ func said(reason, message string) string {
 	return reason + ": " + message
 }
 
-// lastWords is the last line of what a program wrote, which is the error that it ended with.
-func lastWords(text string) string {
+// lastLine is the last line of what a program wrote, which is the error that it ended with.
+func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.TrimPrefix(lines[len(lines)-1], "boardwalk: ")
 }

@@ -231,12 +231,12 @@ func (r *chainReconciler) run(ctx context.Context, c *v1alpha1.Chain) (*appsv1.D
 		return nil, stepErrors{err}
 	}
 	key := types.NamespacedName{Namespace: c.Namespace, Name: workload.ObjectName(doc.ID)}
-	trial := false
+	onTrial := false
 	if !c.Spec.Suspend {
-		trial, err = r.mayChange(ctx, c, key)
+		onTrial, err = r.mayChange(ctx, c, key)
 	}
-	if trial {
-		objects.Try()
+	if onTrial {
+		objects.MarkTrial()
 	}
 	switch {
 	case isA[*waitingError](err):
@@ -251,7 +251,7 @@ func (r *chainReconciler) run(ctx context.Context, c *v1alpha1.Chain) (*appsv1.D
 func (r *chainReconciler) podCause(ctx context.Context, c *v1alpha1.Chain) (cause, error) {
 	var pods corev1.PodList
 	err := r.List(ctx, &pods, client.InNamespace(c.Namespace), client.MatchingLabels{workload.LabelChain: c.Spec.ID})
-	return podCause(pods.Items), err
+	return podCause(pods.Items, r.now()), err
 }
 
 // stop ends the indexer of a chain that ran and whose spec makes no sense any more: no document is needed for that.

@@ -138,7 +138,7 @@ func TestConditionsOfAChain(t *testing.T) {
 		{
 			id: "nowhere", change: func(c *v1alpha1.Chain) { c.Spec.Indexer.NodeSelector = map[string]v1alpha1.LabelValue{"nowhere": "x"} },
 			lag:  v1alpha1.LagUnder15s,
-			want: []string{"Available False IndexerStarting", "Synced True AtHead", "Ready False IndexerStarting"},
+			want: []string{"Available False Unschedulable", "Synced True AtHead", "Ready False Unschedulable no node takes the indexer's pod"},
 		},
 		{
 			id: "halted", says: []func(s *chainconfig.State){inPhase(chainconfig.PhaseHalted, "reorg deeper than 64 blocks")}, lag: v1alpha1.LagUnder15s,

@@ -119,6 +119,9 @@ func New(cfg *rest.Config, o Options) (*Operator, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := o.Metrics.Register(newResourceMetrics(mgr.GetCache())); err != nil {
+		return nil, fmt.Errorf("register the metrics: %w", err)
+	}
 	find := directory{mgr.GetClient()}
 	recorder := mgr.GetEventRecorder("boardwalk-operator")
 	chains := &chainReconciler{

@@ -54,7 +54,7 @@ func TestWhatWaitsForChainsReadsTheirStatus(t *testing.T) {
 	})
 	suspended := w.chain("suspended", 11, func(c *v1alpha1.Chain) { c.Spec.Suspend = true })
 	w.become(suspended, "Ready True Suspended")
-	w.judge(suspended, "Current", "Suspended")
+	w.judge(suspended, "Current", "Healthy")
 	twin := w.venue("twin", []string{"late"}, func(v *v1alpha1.LaunchVenue) { v.Spec.ID = "venue" })
 	w.become(twin, "Ready False DuplicateID", "Stalled True DuplicateID")
 	w.judge(twin, "Failed", "Degraded")

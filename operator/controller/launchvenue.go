@@ -53,6 +53,13 @@ func (r *venueReconciler) namesakes(ctx context.Context, o client.Object) []reco
 		return nil
 	}
 	same, err := r.find.venues(ctx, v.Namespace, byID, v.Spec.ID)
+	for i := range same { // which of them is accepted decides who has the contracts of each
+		more, err := r.find.rivals(ctx, &same[i])
+		if err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "venues with the same contract not found", "venue", same[i].Name)
+		}
+		same = append(same, more...)
+	}
 	// Whether or not this one is a default now, it may have been.
 	defaults, err2 := r.find.venues(ctx, v.Namespace, byDefault, string(resolve.DefaultFamily(v)))
 	rivals, err3 := r.find.rivals(ctx, v)

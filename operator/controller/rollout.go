@@ -26,31 +26,31 @@ const (
 )
 
 // mayChange gives a waitingError while an indexer is left as it is. An indexer's pod ends before the next one starts, so what all indexers are
-// given anew is tried first: the database's address from here, all of it on a few indexers at a time. trial says that the rollout waits for
-// this one.
-func (r *chainReconciler) mayChange(ctx context.Context, c *v1alpha1.Chain, key types.NamespacedName) (trial bool, err error) {
+// given anew is tried first: all of it on a few indexers at a time, and the database's address from here. onTrial says that the rollout waits for
+// this one. A forced change waits for nothing.
+func (r *chainReconciler) mayChange(ctx context.Context, c *v1alpha1.Chain, key types.NamespacedName) (onTrial bool, err error) {
 	settings := r.settings.get()
-	f, err := r.fleet(ctx, c.Namespace, settings.Hash())
+	all, err := r.indexers(ctx, c.Namespace, settings.Hash())
 	if err != nil {
 		return false, err
 	}
-	me := f.find(key.Name)
-	if me == nil {
+	me := all.find(key.Name)
+	switch {
+	case me == nil || !me.wanted || !me.updated && isForced(c):
 		return false, nil
+	case me.updated: // one that has been at the head counts no longer, whatever becomes of its chain later
+		return me.onTrial && !me.atHead, nil
 	}
-	if me.updated || !me.runs || isForced(c) {
-		return me.updated && me.trial, nil
+	onTrial, why := all.decide(me, cmp.Or(settings.RolloutPercent, workload.DefaultRolloutPercent))
+	if why != "" {
+		return false, &waitingError{why, heldPause}
 	}
-	if r.tryDatabase != nil {
+	if me.runs && r.tryDatabase != nil {
 		if err := r.tryDatabase(ctx); err != nil {
 			return false, &waitingError{fmt.Sprintf("key %s of Secret %s: %v", settings.DatabaseKey, settings.DatabaseSecret, err), heldPause}
 		}
 	}
-	trial, why := f.decide(me, cmp.Or(settings.RolloutPercent, workload.DefaultRolloutPercent))
-	if why != "" {
-		return false, &waitingError{why, heldPause}
-	}
-	return trial, nil
+	return onTrial, nil
 }
 
 // isForced reports whether a person wants a chain's indexer changed without a trial.
@@ -59,26 +59,26 @@ func isForced(c *v1alpha1.Chain) bool {
 	return value != "" && value != "false"
 }
 
-// fleet is all indexers, as far as a rollout looks at them.
-type fleet []member
+// indexers are all indexers of a namespace, as far as a rollout looks at them.
+type indexers []indexer
 
-// member is an indexer.
-type member struct {
+type indexer struct {
 	name string
-	// wanted says that it is to run, and runs that it does.
+	// wanted says that it is to run, and runs that its pod is ready.
 	wanted, runs bool
-	// updated says that its Deployment has the newest settings, and proven that it runs with them and is at its chain's head.
-	updated, proven bool
-	// trial says that it was updated to try the newest settings.
-	trial bool
-	// ready says that its chain is ready, steady that it has been for steadyTime, and why why it isn't.
-	ready, steady bool
-	why           string
+	// updated says that its Deployment has the newest settings, and atHead that it runs with them and is at its chain's head.
+	updated, atHead bool
+	// onTrial says that it was updated to try the newest settings, and hadTrial that it was to try others, and never came to the head with them.
+	onTrial, hadTrial bool
+	// ready says that its chain is ready, readyLong that it has been for steadyTime, refused that the API server refused the newest settings for it,
+	// and why why its chain isn't ready.
+	ready, readyLong, refused bool
+	why                       string
 }
 
-// fleet reads the indexers of a namespace. Nothing that it reads is changed, so that nothing is copied: while hundreds of chains wait for their
+// indexers reads those of a namespace. Nothing that it reads is changed, so that nothing is copied: while hundreds of chains wait for their
 // turn, each reads all of them.
-func (r *chainReconciler) fleet(ctx context.Context, namespace, settings string) (fleet, error) {
+func (r *chainReconciler) indexers(ctx context.Context, namespace, settings string) (indexers, error) {
 	var deployments appsv1.DeploymentList
 	err := r.List(ctx, &deployments, client.InNamespace(namespace), client.UnsafeDisableDeepCopy,
 		client.MatchingLabels{workload.LabelManagedBy: workload.ManagedBy, workload.LabelComponent: workload.Indexer})
@@ -93,90 +93,99 @@ func (r *chainReconciler) fleet(ctx context.Context, namespace, settings string)
 	for i := range chains.Items {
 		byName[chains.Items[i].Name] = &chains.Items[i]
 	}
-	out := make(fleet, 0, len(deployments.Items))
+	out := make(indexers, 0, len(deployments.Items))
 	for i := range deployments.Items {
 		d := &deployments.Items[i]
-		m := member{
-			name: d.Name, wanted: wanted(d), runs: runs(d),
-			updated: d.Annotations[workload.AnnotationSettings] == settings, trial: d.Annotations[workload.AnnotationTrial] == settings,
+		trial := d.Annotations[workload.AnnotationTrial]
+		x := indexer{
+			name: d.Name, wanted: wanted(d), runs: runs(d), updated: d.Annotations[workload.AnnotationSettings] == settings,
+			onTrial: trial == settings, hadTrial: trial != "" && trial != settings,
 		}
 		if owner := metav1.GetControllerOf(d); owner != nil && byName[owner.Name] != nil {
-			m.see(byName[owner.Name], r.now())
-			m.proven = m.updated && rolledOut(d) && r.prober.atHead(types.NamespacedName{Namespace: namespace, Name: owner.Name}, settings)
+			x.readStatus(byName[owner.Name], r.now())
+			x.atHead = x.updated && rolledOut(d) && r.prober.atHead(types.NamespacedName{Namespace: namespace, Name: owner.Name}, settings)
 		}
-		out = append(out, m)
+		out = append(out, x)
 	}
 	return out, nil
 }
 
-func (m *member) see(c *v1alpha1.Chain, now time.Time) {
-	x := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady)
-	if x == nil {
+func (x *indexer) readStatus(c *v1alpha1.Chain, now time.Time) {
+	x.onTrial = x.onTrial && !isForced(c)
+	ready := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady)
+	if ready == nil {
 		return
 	}
-	m.trial = m.trial && !isForced(c)
-	m.ready = x.Status == metav1.ConditionTrue
-	m.steady = m.ready && now.Sub(x.LastTransitionTime.Time) >= steadyTime
-	if !m.ready {
-		m.why = said(x.Reason, x.Message)
+	// A refusal says nothing of the chain, and is no reason to try the next one.
+	x.refused = ready.Reason == v1alpha1.ReasonApplyFailed
+	x.ready = ready.Status == metav1.ConditionTrue || x.refused
+	x.readyLong = x.ready && now.Sub(ready.LastTransitionTime.Time) >= steadyTime
+	if !x.ready {
+		x.why = said(ready.Reason, ready.Message)
 	}
 }
 
-func (f fleet) find(name string) *member {
-	if i := slices.IndexFunc(f, func(m member) bool { return m.name == name }); i >= 0 {
-		return &f[i]
+func (all indexers) find(name string) *indexer {
+	if i := slices.IndexFunc(all, func(x indexer) bool { return x.name == name }); i >= 0 {
+		return &all[i]
 	}
 	return nil
 }
 
-// decide says whether a running indexer gets the newest settings now, and else why not. At most so many percent of all indexers, and at least
-// one, are on trial at a time: changed, and not at the head again. The first ones are those whose chains have been ready for long. A chain that
-// isn't ready would prove nothing: its indexer is changed once another one is proven, and nobody waits for it.
-func (f fleet) decide(me *member, percent int) (trial bool, why string) {
-	var onTrial, next []*member
-	total, proven := 0, 0
-	for i := range f {
-		m := &f[i]
-		if !m.wanted {
+// decide says whether an indexer gets the newest settings now, and else why not. At most so many percent of all indexers, and at least one, are
+// on trial at a time: changed, and not at the head again. The first ones are those whose chains have been ready for long. One that doesn't run, or
+// whose chain isn't ready, would prove nothing: it is changed once another one is at the head with the newest settings, and nobody waits for it.
+// So that a repair isn't held up, one on which former settings were tried in vain is changed at once, and so is each where none could be tried.
+func (all indexers) decide(me *indexer, percent int) (onTrial bool, why string) {
+	var tried, next []*indexer
+	total, atHead := 0, 0
+	for i := range all {
+		x := &all[i]
+		if !x.wanted {
 			continue
 		}
 		total++
 		switch {
-		case m.proven:
-			proven++
-		case m.updated && m.trial:
-			onTrial = append(onTrial, m)
-		case !m.updated && m.runs && m.ready:
-			next = append(next, m)
+		case x.atHead:
+			atHead++
+		case x.updated && x.onTrial:
+			tried = append(tried, x)
+		case !x.updated && x.runs && x.ready:
+			next = append(next, x)
 		}
 	}
-	if !me.ready {
-		if proven > 0 || len(onTrial)+len(next) == 0 {
+	if me.hadTrial && !(me.runs && me.ready) {
+		return true, ""
+	}
+	if !me.runs || !me.ready {
+		if atHead > 0 || len(tried)+len(next) == 0 {
 			return false, ""
 		}
 		return false, "what is new for all indexers is tried on chains that are ready first"
 	}
-	slices.SortFunc(next, func(a, b *member) int { return cmp.Or(boolCompare(b.steady, a.steady), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(next, func(a, b *indexer) int {
+		return cmp.Or(trueFirst(a.refused, b.refused), trueFirst(a.readyLong, b.readyLong), cmp.Compare(a.name, b.name))
+	})
 	most := max(1, total*percent/100)
-	if place := slices.Index(next, me); place < most-len(onTrial) {
+	if place := slices.Index(next, me); place < most-len(tried) {
 		return true, ""
 	}
-	why = fmt.Sprintf("what is new for all indexers is tried on %d of them at a time; %d of %d are at the head with it", most, proven, total)
-	if len(onTrial) > 0 {
-		m := slices.MinFunc(onTrial, func(a, b *member) int { return cmp.Compare(a.name, b.name) })
-		why += fmt.Sprintf(". It waits for Deployment %s, which doesn't run with it yet, or isn't at the head", m.name)
-		if m.why != "" {
-			why += ": " + m.why
+	why = fmt.Sprintf("what is new for all indexers reaches %d of them at a time", most)
+	if len(tried) > 0 {
+		x := slices.MinFunc(tried, func(a, b *indexer) int { return cmp.Compare(a.name, b.name) })
+		why += fmt.Sprintf(". It waits for Deployment %s, which doesn't run with it yet, or isn't at the head", x.name)
+		if x.why != "" {
+			why += ": " + x.why
 		}
 	}
 	return false, why
 }
 
-func boolCompare(a, b bool) int {
+func trueFirst(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
-	case b:
+	case a:
 		return -1
 	}
 	return 1

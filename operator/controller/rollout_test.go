@@ -3,7 +3,6 @@ package controller
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -111,7 +110,7 @@ func TestAChangeOfOneChainWaitsForNobody(t *testing.T) {
 	w.indexers.says("bsc")
 	down := w.chain("base", 8453, func(c *v1alpha1.Chain) { c.Spec.Indexer.NodeSelector = map[string]v1alpha1.LabelValue{"nowhere": "x"} })
 	c := w.chain("bsc", 56)
-	w.become(down, "Available False IndexerStarting")
+	w.become(down, "Available False Unschedulable")
 	w.become(c, "Ready True Ready")
 	w.patch(c, `{"spec":{"rpc":{"endpoints":[{"url":"https://other.example"}]}}}`)
 	eventually(t, func() error {
@@ -205,78 +204,123 @@ func TestARolloutWaitsForTheHead(t *testing.T) {
 
 const next = "none.invalid/boardwalk:next"
 
-// TestRolloutsOfAnyFleet: whatever indexers there are and however slowly they come back, no more than so many are changed at a time, those whose
-// chains were ready for long come first, and all are changed in the end unless one doesn't come back.
-func TestRolloutsOfAnyFleet(t *testing.T) {
+// TestRolloutsOfAnyIndexers: whatever indexers there are, however slowly they come back and whatever becomes of their chains meanwhile, no more than so
+// many are on trial at a time, those whose chains were ready for long come first, one that doesn't run for a moment is guarded like the others, and all
+// are changed in the end unless as many as may be on trial don't come back.
+func TestRolloutsOfAnyIndexers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var f fleet
+		var all indexers
 		for i := range rapid.IntRange(1, 40).Draw(t, "indexers") {
-			m := member{name: fmt.Sprintf("indexer-%02d", i), wanted: true, runs: rapid.IntRange(0, 9).Draw(t, "runs") > 0}
-			m.ready = m.runs && rapid.IntRange(0, 4).Draw(t, "ready") > 0
-			m.steady = m.ready && rapid.Bool().Draw(t, "steady")
-			f = append(f, m)
+			x := indexer{name: fmt.Sprintf("indexer-%02d", i), wanted: true, runs: rapid.IntRange(0, 9).Draw(t, "runs") > 0}
+			x.ready = x.runs && rapid.IntRange(0, 4).Draw(t, "ready") > 0
+			x.readyLong = x.ready && rapid.Bool().Draw(t, "ready for long")
+			all = append(all, x)
 		}
 		percent := rapid.IntRange(1, 100).Draw(t, "percent")
-		most := max(1, len(f)*percent/100)
+		most := max(1, len(all)*percent/100)
 		stuck := map[string]bool{}
-		for i := range f {
-			stuck[f[i].name] = rapid.IntRange(0, 30).Draw(t, "stuck") == 0
+		for i := range all {
+			stuck[all[i].name] = rapid.IntRange(0, 30).Draw(t, "stuck") == 0
 		}
-		for range 40 * len(f) {
-			m := &f[rapid.IntRange(0, len(f)-1).Draw(t, "looked at")]
-			if m.updated { // its pod may have come up
-				m.proven = m.proven || !stuck[m.name] && rapid.Bool().Draw(t, "is back")
-				m.ready, m.runs = m.proven, true
-				continue
+		count := func(is func(x *indexer) bool) (n int) {
+			for i := range all {
+				if is(&all[i]) {
+					n++
+				}
 			}
-			if !m.runs {
-				m.updated, m.proven = true, false // nothing that runs is lost
-				continue
-			}
-			trial, why := f.decide(m, percent)
-			if (why == "") != (trial || !m.ready) && m.ready {
-				t.Fatalf("%s of a ready chain is changed without being a trial", m.name)
-			}
+			return n
+		}
+		look := func(x *indexer) {
+			onTrial, why := all.decide(x, percent)
 			if why != "" {
-				continue
+				return
 			}
-			steady := 0
-			for i := range f {
-				if !f[i].updated && f[i].steady {
-					steady++
+			provable := count(func(x *indexer) bool { return !x.updated && x.runs && x.ready })
+			if atHead := count(func(x *indexer) bool { return x.atHead }); !x.ready || !x.runs {
+				if onTrial || atHead == 0 && provable+count(func(x *indexer) bool { return x.updated && x.onTrial }) > 0 {
+					t.Fatalf("%s doesn't run, or its chain isn't ready, and it is changed before anything is at the head", x.name)
 				}
+			} else if !onTrial {
+				t.Fatalf("%s of a ready chain is changed without a trial", x.name)
 			}
-			if trial && !m.steady && steady >= most {
-				t.Fatalf("%s is tried, and %d other chains have been ready for longer", m.name, steady)
+			if long := count(func(x *indexer) bool { return !x.updated && x.runs && x.readyLong }); onTrial && !x.readyLong && long >= most {
+				t.Fatalf("%s is tried, and %d other chains have been ready for longer", x.name, long)
 			}
-			proven := slices.ContainsFunc(f, func(x member) bool { return x.proven })
-			if !m.ready && !proven && slices.ContainsFunc(f, func(x member) bool { return x.runs && x.ready && !x.updated }) {
-				t.Fatalf("%s, whose chain isn't ready, is changed before anything is proven", m.name)
-			}
-			m.updated, m.trial, m.runs, m.ready, m.steady = true, trial, false, false, false
-			onTrial := 0
-			for i := range f {
-				if f[i].trial && !f[i].proven {
-					onTrial++
-				}
-			}
-			if onTrial > most {
-				t.Fatalf("%d indexers are on trial at a time; want at most %d of %d", onTrial, most, len(f))
+			x.updated, x.onTrial, x.runs, x.ready, x.readyLong = true, onTrial, false, false, false
+			if n := count(func(x *indexer) bool { return x.onTrial }); n > most {
+				t.Fatalf("%d indexers are on trial at a time; want at most %d of %d", n, most, len(all))
 			}
 		}
-		// All that comes back has come back by now; who is left waits for one that is stuck.
-		for i := range f {
-			if m := &f[i]; m.updated {
-				m.proven = !stuck[m.name]
-				m.ready = m.proven
+		comesBack := func(x *indexer) {
+			x.runs = true
+			if !stuck[x.name] {
+				x.ready, x.atHead, x.onTrial = true, true, false
 			}
 		}
-		for i := range f {
-			if _, why := f.decide(&f[i], percent); !f[i].updated && f[i].runs && why != "" && !strings.Contains(why, "indexer-") &&
-				!strings.Contains(why, "at a time") && !strings.Contains(why, "ready first") {
-				t.Fatalf("%s waits, and nobody says for what: %s", f[i].name, why)
+		for range 20 * len(all) {
+			x := &all[rapid.IntRange(0, len(all)-1).Draw(t, "looked at")]
+			switch {
+			case rapid.IntRange(0, 9).Draw(t, "fails") == 0: // its endpoint, its node or the database does, for a while
+				x.runs, x.ready, x.readyLong, x.atHead = rapid.Bool().Draw(t, "still runs"), false, false, false
+			case !x.updated:
+				look(x)
+			case rapid.Bool().Draw(t, "is back"):
+				comesBack(x)
 			}
+		}
+		for range 2 * len(all) { // time goes by, and nothing else fails
+			for i := range all {
+				if x := &all[i]; x.updated {
+					comesBack(x)
+				} else {
+					x.runs, x.ready = true, true
+					look(x)
+				}
+			}
+		}
+		left := count(func(x *indexer) bool { return !x.updated })
+		if waitedFor := count(func(x *indexer) bool { return x.onTrial }); left > 0 && waitedFor < most {
+			t.Fatalf("%d of %d indexers were never changed, and %d of at most %d are on trial", left, len(all), waitedFor, most)
 		}
 	})
+}
+
+// TestARefusedChangeIsTriedOnOneChain: what the API server refuses for one indexer it refuses for all, and nobody is to hear of it again and again.
+func TestARefusedChangeIsTriedOnOneChain(t *testing.T) {
+	w := newWorld(t)
+	f := newSettingsFile(t, "logLevel: info\n")
+	op := w.run(f.options)
+	ids := []string{"arbitrum", "base", "bsc"}
+	var chains []*v1alpha1.Chain
+	for i, id := range ids {
+		w.indexers.says(id)
+		chains = append(chains, w.chain(id, int64(i+1)))
+	}
+	for _, c := range chains {
+		w.become(c, "Ready True Ready")
+	}
+	f.write("volumes: [{name: a, emptyDir: {}, hostPath: {path: /}}]\nvolumeMounts: [{name: a, mountPath: /a}]\n") // a volume of two kinds
+	w.become(chains[0], "Ready False ApplyFailed may not specify more than 1 volume type")
+	before := len(op.all())
+	for i, c := range chains[1:] {
+		w.lookedAt(c, 100+i)
+	}
+	time.Sleep(2 * time.Second) // it would be told many times by then
+	for _, c := range chains[1:] {
+		w.become(c, "Ready True Ready", "Available True IndexerRunning reaches 1 of them at a time")
+	}
+	w.become(chains[0], "Ready False ApplyFailed")
+	if writes := len(op.all()) - before; writes > 20 {
+		t.Errorf("a refused change made %d writes in two seconds: %v", writes, op.all()[before:])
+	}
+	f.write("logLevel: debug\n")
+	for _, id := range ids {
+		eventually(t, func() error {
+			if args := w.deployment(id).Spec.Template.Spec.Containers[0].Args; !slices.Contains(args, "--log-level=debug") {
+				return fmt.Errorf("the indexer of %s runs with %v", id, args)
+			}
+			return nil
+		})
+	}
 }

@@ -95,7 +95,7 @@ func (s *settings) Start(ctx context.Context) error {
 			s.valid.Set(0)
 			if err.Error() != told {
 				told = err.Error()
-				s.log.ErrorContext(ctx, "the indexers' settings can't be used; those before them hold", "err", told)
+				s.log.ErrorContext(ctx, "the indexers' settings can't be used; the former ones hold", "err", told)
 			}
 			continue
 		}
@@ -105,7 +105,7 @@ func (s *settings) Start(ctx context.Context) error {
 			s.log.InfoContext(ctx, "the indexers' settings changed")
 			select {
 			case s.changed <- event.GenericEvent{Object: &v1alpha1.Chain{}}:
-			default: // all chains are about to be looked at
+			default: // all chains are about to be looked at, or nobody acts here yet
 			}
 		}
 	}

@@ -34,6 +34,8 @@ const (
 	notAccepted = "the chain isn't accepted: no indexer is started or changed for it"
 	notAnswered = "the indexer hasn't answered yet"
 	silent      = "the indexer doesn't answer: "
+	// notChangedYet begins the message of an indexer that runs as it was before a change.
+	notChangedYet = "it isn't changed yet: "
 )
 
 // observation is all that a Chain's status depends on besides its spec.
@@ -156,7 +158,7 @@ func (o *observation) available(c *v1alpha1.Chain) condition {
 		return no(v1alpha1.ReasonSuspended, "spec.suspend is true: no indexer runs, what was indexed is still served")
 	case d.Status.AvailableReplicas > 0:
 		if waits, ok := errors.AsType[*waitingError](o.failed); ok {
-			return condition{v1alpha1.ConditionAvailable, metav1.ConditionTrue, v1alpha1.ReasonIndexerRunning, "it isn't changed yet: " + waits.message}
+			return condition{v1alpha1.ConditionAvailable, metav1.ConditionTrue, v1alpha1.ReasonIndexerRunning, notChangedYet + waits.message}
 		}
 		return condition{v1alpha1.ConditionAvailable, metav1.ConditionTrue, v1alpha1.ReasonIndexerRunning, ""}
 	}
@@ -164,7 +166,7 @@ func (o *observation) available(c *v1alpha1.Chain) condition {
 		return no(v1alpha1.ReasonIndexerUnavailable, why)
 	}
 	if s := o.chain.State; s != nil && !o.chain.Down() && s.Cause != "" {
-		return no(reasonOf[s.Cause], s.Message)
+		return no(cmp.Or(reasonOf[s.Cause], v1alpha1.ReasonIndexerUnavailable), s.Message)
 	}
 	if o.why.reason != "" {
 		return no(o.why.reason, o.why.message)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -52,7 +53,7 @@ type Indexers struct {
 	RunAsUser *int64 `json:"runAsUser,omitempty"`
 	// DenyAddresses are addresses and CIDRs that tokens' metadata is never fetched from.
 	DenyAddresses []string `json:"denyAddresses,omitempty"`
-	// CABundle has certificates of authorities that are trusted besides the public ones.
+	// CABundle has the certificates of certificate authorities that are trusted besides the public ones.
 	CABundle *CABundle `json:"caBundle,omitempty"`
 	// NetworkPolicy says whether indexers have one each; true without it.
 	NetworkPolicy *bool `json:"networkPolicy,omitempty"`
@@ -91,7 +92,40 @@ func ParseIndexers(file []byte) (Indexers, error) {
 	if err := yaml.UnmarshalStrict(file, &x); err != nil {
 		return Indexers{}, fmt.Errorf("it isn't YAML of the known fields: %w", err)
 	}
-	return x, x.check()
+	if err := x.check(); err != nil {
+		return Indexers{}, err
+	}
+	return x, x.dropZeros()
+}
+
+// dropZeros leaves out what says nothing, as the API server does: what is applied would differ from what is there for ever.
+func (x *Indexers) dropZeros() error {
+	return errors.Join(
+		viaCore[[]corev1.EnvVar](&x.Env), viaCore[[]corev1.EnvFromSource](&x.EnvFrom), viaCore[[]corev1.Volume](&x.Volumes),
+		viaCore[[]corev1.VolumeMount](&x.VolumeMounts), viaCore[[]corev1.Toleration](&x.Tolerations), viaCore[*corev1.Affinity](&x.Affinity),
+		viaCore[[]corev1.TopologySpreadConstraint](&x.TopologySpread),
+	)
+}
+
+// viaCore makes of a configuration what Kubernetes' own type makes of it.
+func viaCore[Core, Configuration any](x *Configuration) error {
+	raw, err := json.Marshal(x)
+	if err != nil {
+		return err
+	}
+	var core Core
+	if err := json.Unmarshal(raw, &core); err != nil {
+		return err
+	}
+	if raw, err = json.Marshal(core); err != nil {
+		return err
+	}
+	var out Configuration
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return err
+	}
+	*x = out
+	return nil
 }
 
 var (
@@ -105,16 +139,16 @@ var (
 
 func (x *Indexers) check() error {
 	if !slices.Contains(logLevels, x.LogLevel) {
-		return fmt.Errorf("logLevel: %q is none; allowed: debug, info, warn, error", x.LogLevel)
+		return fmt.Errorf("logLevel: %q isn't known; allowed: debug, info, warn, error", x.LogLevel)
 	}
 	if !slices.Contains(pullPolicies, x.ImagePullPolicy) {
-		return fmt.Errorf("imagePullPolicy: %q is none; allowed: Always, IfNotPresent, Never", x.ImagePullPolicy)
+		return fmt.Errorf("imagePullPolicy: %q isn't known; allowed: Always, IfNotPresent, Never", x.ImagePullPolicy)
 	}
 	if x.RolloutPercent < 0 || x.RolloutPercent > 100 {
-		return fmt.Errorf("rolloutPercent: %d is none; allowed: 1 to 100", x.RolloutPercent)
+		return fmt.Errorf("rolloutPercent: %d can't be used; allowed: 1 to 100, or leave it out for 10", x.RolloutPercent)
 	}
 	if x.RunAsUser != nil && *x.RunAsUser < 1 {
-		return fmt.Errorf("runAsUser: %d is none; allowed: 1 or more, or leave it out for the cluster's choice", *x.RunAsUser)
+		return fmt.Errorf("runAsUser: %d can't be used; allowed: 1 or more, or leave it out for the cluster's choice", *x.RunAsUser)
 	}
 	for _, text := range x.DenyAddresses {
 		p, err := netip.ParsePrefix(text)
@@ -126,7 +160,7 @@ func (x *Indexers) check() error {
 		}
 	}
 	if b := x.CABundle; b != nil && ((b.ConfigMap == "") == (b.Secret == "") || b.Key == "") {
-		return fmt.Errorf("caBundle: write either configMap or secret, and key, which has the certificates")
+		return errors.New("caBundle: write either configMap or secret, and key, which has the certificates")
 	}
 	for field, labels := range map[string]map[string]string{"podLabels": x.Labels, "podAnnotations": x.Annotations} {
 		for _, name := range slices.Sorted(maps.Keys(labels)) {
@@ -151,7 +185,7 @@ func checkAmounts(r v1alpha1.Resources) error {
 	}{{"cpu", r.Requests.CPU, r.Limits.CPU}, {"memory", r.Requests.Memory, r.Limits.Memory}} {
 		for field, text := range map[string]v1alpha1.Quantity{"requests": of.request, "limits": of.limit} {
 			if _, is := quantity(text); text != "" && !is {
-				return fmt.Errorf("resources.%s.%s: %q is no amount; write one as in 500m or 512Mi", field, of.name, text)
+				return fmt.Errorf("resources.%s.%s: %q isn't an amount; write one as in 500m or 512Mi", field, of.name, text)
 			}
 		}
 		request, asks := quantity(of.request)

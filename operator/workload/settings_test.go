@@ -199,10 +199,10 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
 		`logLevels: info`:                          `unknown field "logLevels"`,
-		`rolloutPercent: 101`:                      `rolloutPercent: 101 is none; allowed: 1 to 100`,
-		`logLevel: verbose`:                        `logLevel: "verbose" is none; allowed: debug, info, warn, error`,
-		`imagePullPolicy: Sometimes`:               `imagePullPolicy: "Sometimes" is none`,
-		`runAsUser: 0`:                             `runAsUser: 0 is none; allowed: 1 or more, or leave it out`,
+		`rolloutPercent: 101`:                      `rolloutPercent: 101 can't be used; allowed: 1 to 100`,
+		`logLevel: verbose`:                        `logLevel: "verbose" isn't known; allowed: debug, info, warn, error`,
+		`imagePullPolicy: Sometimes`:               `imagePullPolicy: "Sometimes" isn't known`,
+		`runAsUser: 0`:                             `runAsUser: 0 can't be used; allowed: 1 or more, or leave it out`,
 		`denyAddresses: [example.com]`:             `denyAddresses: "example.com" is no address and no CIDR`,
 		`denyAddresses: ["fe80::1%eth0"]`:          `is no address and no CIDR`,
 		`caBundle: {configMap: a, secret: b}`:      `caBundle: write either configMap or secret, and key`,
@@ -216,11 +216,28 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 		`volumes: [{name: rpc-7}]`:                 `volumes[0]: rpc-7 is Boardwalk's own`,
 		`volumeMounts: [{name: a, mountPath: /a}]`: `volumeMounts[0]: there is no volume "a"`,
 		"volumes: [{name: a}]\nvolumeMounts: [{name: a, mountPath: /etc/boardwalk/rpc/x}]": `is Boardwalk's own; choose another folder`,
-		`resources: {limits: {memory: lots}}`:                                              `resources.limits.memory: "lots" is no amount`,
+		`resources: {limits: {memory: lots}}`:                                              `resources.limits.memory: "lots" isn't an amount`,
 		`resources: {requests: {cpu: "2"}, limits: {cpu: "1"}}`:                            `resources.requests.cpu is above resources.limits.cpu`,
 	} {
 		if _, err := workload.ParseIndexers([]byte(file)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %q", file, err, want)
 		}
+	}
+}
+
+// TestWhatSaysNothingIsLeftOut: the API server keeps no empty values, so that an indexer that was applied with one would be applied for ever.
+func TestWhatSaysNothingIsLeftOut(t *testing.T) {
+	t.Parallel()
+	x, err := workload.ParseIndexers([]byte(`
+env: [{name: HTTP_PROXY, value: ""}]
+volumes: [{name: a, emptyDir: {}}]
+volumeMounts: [{name: a, mountPath: /a, readOnly: false, subPath: ""}]
+tolerations: [{key: a, operator: Exists, value: ""}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, m, o := x.Env[0], x.VolumeMounts[0], x.Tolerations[0]; e.Value != nil || m.ReadOnly != nil || m.SubPath != nil || o.Value != nil || x.Volumes[0].EmptyDir == nil {
+		t.Errorf("%+v, %+v and %+v have values that say nothing", e, m, o)
 	}
 }

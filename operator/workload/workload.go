@@ -123,8 +123,8 @@ func Build(c *v1alpha1.Chain, doc *chainconfig.Chain, s Settings) (*Objects, err
 	return out, nil
 }
 
-// Try marks the Deployment as one on which its settings are tried.
-func (o *Objects) Try() {
+// MarkTrial marks the Deployment as one on which its settings are tried.
+func (o *Objects) MarkTrial() {
 	o.Deployment.WithAnnotations(map[string]string{AnnotationTrial: o.Deployment.Annotations[AnnotationSettings]})
 }
 
@@ -281,13 +281,14 @@ func (b *builder) volumes() []*corev1ac.VolumeApplyConfiguration {
 	out := []*corev1ac.VolumeApplyConfiguration{
 		corev1ac.Volume().WithName(documentVolume).WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(b.name)),
 	}
+	// Optional, as the Secrets below: the indexer says which file is missing.
 	if ca := b.settings.CABundle; ca != nil {
 		v := corev1ac.Volume().WithName(caVolume)
 		item := corev1ac.KeyToPath().WithKey(ca.Key).WithPath(caFile)
 		if ca.Secret != "" {
-			v.WithSecret(corev1ac.SecretVolumeSource().WithSecretName(ca.Secret).WithItems(item))
+			v.WithSecret(corev1ac.SecretVolumeSource().WithSecretName(ca.Secret).WithItems(item).WithOptional(true))
 		} else {
-			v.WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(ca.ConfigMap).WithItems(item))
+			v.WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(ca.ConfigMap).WithItems(item).WithOptional(true))
 		}
 		out = append(out, v)
 	}

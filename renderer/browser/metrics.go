@@ -53,7 +53,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Name: "boardwalk_renderer_pictures_total", Help: "Pictures asked for, by how it ended.",
 		}, []string{"outcome"}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "boardwalk_renderer_draw_seconds", Help: "Time to draw a picture, without the wait for a tab.",
+			Name: "boardwalk_renderer_draw_duration_seconds", Help: "Time to draw a picture, without the wait for a tab.",
 			Buckets: []float64{.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12},
 		}),
 		replaces: prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -69,7 +69,7 @@ func Unreachable(err error) bool {
 	const connectionLost, operatorIntervened = "08", "57P"
 	var connecting *pgconn.ConnectError
 	var pg *pgconn.PgError
-	return unreachable(err) || errors.Is(err, ErrUnreachable) || errors.As(err, &connecting) ||
+	return errors.Is(err, ErrUnreachable) || errors.As(err, &connecting) ||
 		errors.As(err, &pg) && (strings.HasPrefix(pg.Code, connectionLost) || strings.HasPrefix(pg.Code, operatorIntervened))
 }
 
@@ -128,6 +128,15 @@ func connectPostgres(ctx context.Context, dsn string) (*DB, error) {
 		reserve: bun.NewDB(all.open(cfg, reserved, limits.read), pgdialect.New()), postgres: cfg, hints: newHints(),
 		unlock: func() error { return nil },
 	}, nil
+}
+
+// Pools are the pools of connections, by what they are for.
+func (s *DB) Pools() map[string]*sql.DB {
+	out := map[string]*sql.DB{"read": s.Read.DB, "write": s.Write.DB}
+	if s.reserve != nil {
+		out["reserved"] = s.reserve.DB
+	}
+	return out
 }
 
 // IsPostgres reports whether the database is PostgreSQL, and not SQLite.
