@@ -35,10 +35,15 @@ func TestBoardwalkOnARealNode(t *testing.T) {
 		{"an indexer that hangs closes them", step.testHang},
 		{"a paused contract closes its venue alone", step.testPaused},
 
+		{"whoever collects metrics gets them", step.testMetrics},
+		{"a Chain says what its indexer lacks", step.testCauses},
+		{"a second release is refused", step.testSecondRelease},
+
 		{"an upgrade keeps the data", step.testUpgrade},
 		{"a rollback keeps the data", step.testRollback},
 		{"with a profile on the node the browser has its sandbox", step.testSandbox},
 		{"the database's pod may be replaced", step.testDatabaseRestart},
+		{"what all indexers have in common changes", step.testSettings},
 
 		{"a deleted Chain leaves nothing", step.testChainDeleted},
 		{"a Chain that comes back goes on where it was", step.testChainBack},

@@ -1,0 +1,94 @@
+//go:build e2e && linux
+
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// testCauses has what the chain's indexer needs go away, and looks whether the Chain says what it is.
+func (s step) testCauses() {
+	says := func(reason, words string) {
+		s.Helper()
+		s.eventually(time.Minute, func() error {
+			out := s.kubectl("get", "chain", "base", "-o", `jsonpath={.status.conditions[?(@.type=="Ready")].reason}: {.status.conditions[?(@.type=="Ready")].message}`)
+			if !strings.HasPrefix(out, reason+": ") || !strings.Contains(out, words) {
+				return fmt.Errorf("the Chain says %q, wanted %s and %q", out, reason, words)
+			}
+			return nil
+		})
+	}
+	s.kubectl("scale", "statefulset/boardwalk-evaluation-db", "--replicas=0")
+	says("DatabaseUnreachable", "boardwalk-evaluation-db")
+	s.kubectl("scale", "statefulset/boardwalk-evaluation-db", "--replicas=1")
+	s.kubectl("wait", "chain/base", "--for=condition=Ready", "--timeout=2m")
+
+	endpoint := s.kubectl("get", "chain", "base", "-o", "jsonpath={.spec.rpc.endpoints}")
+	s.kubectl("patch", "chain", "base", "--type=merge", "-p", `{"spec":{"rpc":{"endpoints":[{"urlFrom":{"secretKeyRef":{"name":"late","key":"url"}}}]}}}`)
+	says("SecretMissing", "/etc/boardwalk/rpc/late/url")
+	s.kubectl("create", "secret", "generic", "late", "--from-literal=url=http://anvil:8545")
+	s.kubectl("wait", "chain/base", "--for=condition=Ready", "--timeout=3m") // the kubelet brings it within a minute or two
+	s.kubectl("patch", "chain", "base", "--type=merge", "-p", `{"spec":{"rpc":{"endpoints":`+endpoint+`}}}`)
+
+	s.kubectl("delete", "secret", "late")
+	s.kubectl("patch", "chain", "base", "--type=merge", "-p", `{"spec":{"indexer":{"nodeSelector":{"disk":"none-has-it"}}}}`)
+	says("Unschedulable", "didn't match Pod's node affinity/selector")
+	s.kubectl("patch", "chain", "base", "--type=json", "-p", `[{"op":"remove","path":"/spec/indexer/nodeSelector"}]`)
+	s.kubectl("wait", "chain/base", "--for=condition=Ready", "--timeout=2m")
+}
+
+// testSecondRelease tries to install another one beside it.
+func (s step) testSecondRelease() {
+	out, err := s.Helm(s.ctx, "install", "another", chart, "-n", namespace, "-f", "values.yaml", "--set", "crds.install=false")
+	if err == nil || !strings.Contains(err.Error(), `has release "boardwalk" of this chart, and takes one alone`) {
+		s.Errorf("a second release was let in: %s (%v)", out, err)
+	}
+}
+
+// testSettings changes what all indexers have in common.
+func (s step) testSettings() {
+	s.keeping(func() {
+		s.helm("upgrade", "boardwalk", chart, "--wait", "--timeout", "5m", "-f", "values.yaml", "--reuse-values",
+			"--set", "indexers.logLevel=debug", "--set", "indexers.podLabels.team=markets")
+		s.eventually(3*time.Minute, func() error { // the kubelet brings the file within a minute or two
+			args := s.kubectl("get", "deployment", indexerObject, "-o", "jsonpath={.spec.template.spec.containers[0].args} {.spec.template.metadata.labels.team}")
+			if !strings.Contains(args, "--log-level=debug") || !strings.HasSuffix(args, " markets") {
+				return fmt.Errorf("the indexer runs with %s", args)
+			}
+			return nil
+		})
+		s.kubectl("rollout", "status", "deployment/"+indexerObject, "--timeout=1m")
+	})
+}
+
+// testMetrics reads what Prometheus would.
+func (s step) testMetrics() {
+	for component, x := range map[string]struct {
+		port int
+		want []string
+	}{
+		"apiserver": {8082, []string{`boardwalk_api_chain_lag_seconds{chain="base"}`, `boardwalk_api_chain_data_age_seconds{chain="base"}`, "boardwalk_api_database_read 1", "boardwalk_database_up 1", `go_sql_open_connections{db_name="read"}`, "boardwalk_build_info{commit="}},
+		"indexer":   {8081, []string{`boardwalk_indexed_block{chain="base"}`, "boardwalk_database_up 1", "boardwalk_commit_duration_seconds_count", "boardwalk_build_info{commit="}},
+		"operator": {8081, []string{
+			`boardwalk_chain_condition{chain="base",condition="Ready",reason="Ready"} 1`, `boardwalk_chain_change_waits{chain="base"} 0`,
+			`boardwalk_venue_open{chain="base",reason="Open",venue="`, "boardwalk_operator_settings_valid 1", "boardwalk_build_info{commit=",
+		}},
+	} {
+		ip := s.kubectl("get", "pods", "-l", "app.kubernetes.io/component="+component, "--field-selector=status.phase=Running", "-o", "jsonpath={.items[0].status.podIP}")
+		s.eventually(time.Minute, func() error {
+			text, err := s.request(http.MethodGet, fmt.Sprintf("http://%s:%d/metrics", ip, x.port), nil)
+			if err != nil {
+				return err
+			}
+			for _, want := range x.want {
+				if !strings.Contains(string(text), "\n"+want) {
+					return fmt.Errorf("the metrics of the %s lack %s", component, want)
+				}
+			}
+			return nil
+		})
+	}
+}
