@@ -136,7 +136,7 @@ func (p *Program) serve(ctx context.Context, listener net.Listener, made func(*S
 		return err
 	}
 	defer closing()
-	telemetry.WatchDatabase(p.Metrics, st)
+	telemetry.WatchDatabase(ctx, p.Metrics, st)
 	made(server)
 	if err := p.Declarations.Start(ctx); err != nil {
 		return err

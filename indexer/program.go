@@ -76,7 +76,7 @@ func (p *Program) index(ctx context.Context, cfg *chainconfig.Chain, started *st
 	if err != nil {
 		return err
 	}
-	telemetry.WatchDatabase(p.Metrics, st)
+	telemetry.WatchDatabase(ctx, p.Metrics, st)
 	started.set(ix, st)
 	defer started.set(nil, nil)
 	var maintaining sync.WaitGroup

@@ -102,7 +102,7 @@ func (p *Program) serve(ctx context.Context, listener net.Listener, tokens *keyf
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	telemetry.WatchDatabase(p.Metrics, st)
+	telemetry.WatchDatabase(ctx, p.Metrics, st)
 	s, err := New(Options{
 		Store: st, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Deployment, Game: rules, Now: p.Now, Log: p.Log, Metrics: p.Metrics,
 	})

@@ -19,15 +19,16 @@ type Database interface {
 // databasePatience is how long the database may take to answer whoever collects metrics.
 const databasePatience = 2 * time.Second
 
-// WatchDatabase registers whether a database answers, boardwalk_database_up, asked when metrics are collected, and its pools (go_sql_…, by db_name).
-func WatchDatabase(r prometheus.Registerer, d Database) {
+// WatchDatabase registers whether a database answers, boardwalk_database_up, asked when metrics are collected, and its pools (go_sql_…, by db_name). They
+// are told until ctx ends.
+func WatchDatabase(ctx context.Context, r prometheus.Registerer, d Database) {
 	for name, pool := range d.ConnectionPools() {
 		r.MustRegister(collectors.NewDBStatsCollector(pool, name))
 	}
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "boardwalk_database_up", Help: "Whether the database answers within two seconds (1).",
 	}, func() float64 {
-		ctx, cancel := context.WithTimeout(context.Background(), databasePatience)
+		ctx, cancel := context.WithTimeout(ctx, databasePatience)
 		defer cancel()
 		if d.Ping(ctx) != nil {
 			return 0

@@ -70,8 +70,8 @@ type indexer struct {
 	updated, atHead bool
 	// onTrial says that it was updated to try the newest settings, and hadTrial that it was to try others, and never came to the head with them.
 	onTrial, hadTrial bool
-	// ready says that its chain is ready, readyLong that it has been for steadyTime, refused that the API server refused the newest settings for it,
-	// and why why its chain isn't ready.
+	// ready says that its chain is ready, and readyLong that it has been for steadyTime; why is why it isn't. refused says that the API server
+	// refused the newest settings for it.
 	ready, readyLong, refused bool
 	why                       string
 }
@@ -154,7 +154,7 @@ func (all indexers) decide(me *indexer, percent int) (onTrial bool, why string) 
 			next = append(next, x)
 		}
 	}
-	if me.hadTrial && !(me.runs && me.ready) {
+	if me.hadTrial && (!me.runs || !me.ready) {
 		return true, ""
 	}
 	if !me.runs || !me.ready {

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -153,7 +154,7 @@ func TestARolloutWaitsForTheHead(t *testing.T) {
 	first := func() []string { return w.withImage(next, ids) }
 	eventually(t, func() error {
 		if got := first(); len(got) == 0 {
-			return fmt.Errorf("no indexer has the new image")
+			return errors.New("no indexer has the new image")
 		}
 		return nil
 	})

@@ -100,7 +100,8 @@ func TestSettingsOfAllIndexers(t *testing.T) {
 	d := read[appsv1.Deployment](t, o.Deployment)
 	same(t, "labels", d.Labels["app.kubernetes.io/instance"]+" "+d.Labels["app.kubernetes.io/version"], "markets 1.2.3")
 	m, p := d.Spec.Template.ObjectMeta, d.Spec.Template.Spec
-	same(t, "pod's labels", m.Labels["example.com/team"]+" "+m.Labels["app.kubernetes.io/instance"], "markets markets")
+	same(t, "pod's own label", m.Labels["example.com/team"], "markets")
+	same(t, "pod's release", m.Labels["app.kubernetes.io/instance"], "markets")
 	same(t, "pod's annotation", m.Annotations["example.com/note"], "indexer")
 	same(t, "what selects pods", len(d.Spec.Selector.MatchLabels), 3)
 	same(t, "user", *p.SecurityContext.RunAsUser, int64(10001))

@@ -54,7 +54,7 @@ const (
 	// OperationsPort is where an indexer answers /livez, /readyz, /metrics and its state.
 	OperationsPort = 8081
 	// SecretDir is where the Secrets with the nodes' URLs are mounted.
-	SecretDir = ownDir + "/rpc" //nolint:gosec // a directory, no credential
+	SecretDir = ownDir + "/rpc"
 
 	// startupSeconds is how long an indexer may take to start, a migration of the database included.
 	startupSeconds = 300
