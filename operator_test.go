@@ -96,7 +96,11 @@ func (o *operatorSite) rendered(set ...string) *corev1.PodSpec {
 			pod = &deployment.Spec.Template.Spec
 		case json.Unmarshal(raw, &config) == nil && config.Kind == "ConfigMap" && config.Name == "boardwalk-operator-indexers":
 			config.Namespace = o.namespace
-			if err := o.Create(o.t.Context(), &config); err != nil {
+			err := o.Create(o.t.Context(), &config)
+			if apierrors.IsAlreadyExists(err) {
+				err = o.Update(o.t.Context(), &config)
+			}
+			if err != nil {
 				o.t.Fatal(err)
 			}
 		}
