@@ -175,7 +175,7 @@ func TestWhatIsRendered(t *testing.T) {
 	t.Parallel()
 	always := []string{
 		"ConfigMap/boardwalk-evaluation-db", "ConfigMap/boardwalk-operator-indexers", "CustomResourceDefinition/chains.boardwalk.dev",
-		"CustomResourceDefinition/launchvenues.boardwalk.dev", "Job/boardwalk-uninstall", "Role/boardwalk-uninstall",
+		"CustomResourceDefinition/launchvenues.boardwalk.dev", "ClusterRole/boardwalk-edit", "ClusterRole/boardwalk-view", "Job/boardwalk-uninstall", "Role/boardwalk-uninstall",
 		"RoleBinding/boardwalk-uninstall", "ServiceAccount/boardwalk-uninstall",
 		"Deployment/boardwalk-apiserver", "Deployment/boardwalk-operator",
 		"Job/boardwalk-migration", "NetworkPolicy/boardwalk-migration",
@@ -188,12 +188,13 @@ func TestWhatIsRendered(t *testing.T) {
 	}
 	existing := []string{"database.evaluation.enabled=false", "database.existingSecret.name=db"}
 	for name, c := range map[string]struct{ set, more, less []string }{
-		"nothing set":       {},
-		"existing database": {set: existing, less: []string{"boardwalk-evaluation-db"}},
-		"no definitions":    {set: []string{"crds.install=false"}, less: []string{"CustomResourceDefinition/"}},
-		"no removal":        {set: []string{"operator.removeIndexers=false"}, less: []string{"boardwalk-uninstall"}},
-		"no migration":      {set: []string{"database.migration.enabled=false"}, less: []string{"boardwalk-migration"}},
-		"no policies":       {set: []string{"networkPolicy.enabled=false"}, less: []string{"NetworkPolicy/"}},
+		"nothing set":         {},
+		"existing database":   {set: existing, less: []string{"boardwalk-evaluation-db"}},
+		"no definitions":      {set: []string{"crds.install=false"}, less: []string{"CustomResourceDefinition/", "ClusterRole/"}},
+		"no aggregated roles": {set: []string{"crds.aggregateRoles=false"}, less: []string{"ClusterRole/"}},
+		"no removal":          {set: []string{"operator.removeIndexers=false"}, less: []string{"boardwalk-uninstall"}},
+		"no migration":        {set: []string{"database.migration.enabled=false"}, less: []string{"boardwalk-migration"}},
+		"no policies":         {set: []string{"networkPolicy.enabled=false"}, less: []string{"NetworkPolicy/"}},
 		"no budgets": {
 			set:  []string{"operator.podDisruptionBudget.enabled=false", "apiserver.podDisruptionBudget.enabled=false"},
 			less: []string{"PodDisruptionBudget/"},
@@ -282,7 +283,7 @@ func TestDefinitionsAreTheGenerated(t *testing.T) {
 	}
 }
 
-// TestNothingIsClusterWide but the definitions.
+// TestNothingIsClusterWide but the definitions, and the roles that go with them.
 func TestNothingIsClusterWide(t *testing.T) {
 	t.Parallel()
 	namespaced := []string{
@@ -291,7 +292,7 @@ func TestNothingIsClusterWide(t *testing.T) {
 	}
 	for _, values := range valuesFiles(t) {
 		for _, o := range render(t, "helm", "-f", values) {
-			if o.GetKind() != "CustomResourceDefinition" && !slices.Contains(namespaced, o.GetKind()) {
+			if o.GetKind() != "CustomResourceDefinition" && o.GetKind() != "ClusterRole" && !slices.Contains(namespaced, o.GetKind()) {
 				t.Errorf("%s: %s is cluster-wide, or new and not in this list", values, key(o))
 			}
 			if n := o.GetNamespace(); n != "" {

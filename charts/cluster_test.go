@@ -345,6 +345,22 @@ func (s *server) secret(t *testing.T) string {
 // rules asks the server what the service accounts may do.
 func (s *server) rules(t *testing.T) {
 	t.Helper()
+	s.kubectl(t, "", "create", "rolebinding", "editors", "--clusterrole=edit", "--user=jane")
+	s.kubectl(t, "", "create", "rolebinding", "viewers", "--clusterrole=view", "--user=joe")
+	for user, may := range map[string]map[string]string{
+		"jane": {"create chains.boardwalk.dev": "yes", "delete launchvenues.boardwalk.dev": "yes", "get chains.boardwalk.dev": "yes", "patch chains.boardwalk.dev/status": "no"},
+		"joe":  {"list chains.boardwalk.dev": "yes", "create chains.boardwalk.dev": "no"},
+	} {
+		for what, want := range may {
+			verb, resource, _ := strings.Cut(what, " ")
+			resource, subresource, _ := strings.Cut(resource, "/")
+			got, _, _ := run(t.Context(), t, s.Kubeconfig, "", "kubectl", "auth", "can-i", verb, resource, "--subresource="+subresource, "-n", s.namespace, "--as="+user)
+			if strings.TrimSpace(got) != want {
+				t.Errorf("may %s %s with a role of Kubernetes' own? %q, wanted %s", user, what, got, want)
+			}
+		}
+	}
+	s.kubectl(t, "", "delete", "rolebinding", "editors", "viewers")
 	for _, c := range []struct {
 		account, namespace, verbs, resource string
 		may                                 bool
