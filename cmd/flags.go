@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
 
@@ -52,13 +53,15 @@ type database struct{ address string }
 
 func (d *database) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&d.address, "db", "sqlite:data/boardwalk.db",
-		"database: sqlite:PATH or postgres://…; BOARDWALK_DB is used when the flag isn't given")
+		"database: sqlite:PATH or postgres://…; BOARDWALK_DB is used when the flag isn't given. "+
+			"BOARDWALK_DB_CONNECTIONS bounds the connections to PostgreSQL, as pool_max_conns in the address does")
 }
 
 // dsn is the database's address: the environment's keeps a password out of the process list.
 func (d *database) dsn(cmd *cobra.Command) string {
+	address := d.address
 	if env := os.Getenv("BOARDWALK_DB"); env != "" && !cmd.Flags().Changed("db") {
-		return env
+		address = env
 	}
-	return d.address
+	return store.BoundConnections(address, os.Getenv("BOARDWALK_DB_CONNECTIONS"))
 }

@@ -41,6 +41,8 @@ type Indexers struct {
 	// Instance and Version are the labels app.kubernetes.io/instance and app.kubernetes.io/version of all objects; empty ones are left out.
 	Instance string `json:"instance,omitempty"`
 	Version  string `json:"version,omitempty"`
+	// DatabaseConnections is how many connections to the database an indexer may have; without it four for each core, twice.
+	DatabaseConnections int `json:"databaseConnections,omitempty"`
 	// RolloutPercent is how many of all indexers are changed at a time when something is new for all; at least one is.
 	// DefaultRolloutPercent without it.
 	RolloutPercent int `json:"rolloutPercent,omitempty"`
@@ -144,6 +146,9 @@ func (x *Indexers) check() error {
 	if !slices.Contains(pullPolicies, x.ImagePullPolicy) {
 		return fmt.Errorf("imagePullPolicy: %q isn't known; allowed: Always, IfNotPresent, Never", x.ImagePullPolicy)
 	}
+	if n := x.DatabaseConnections; n != 0 && (n < 10 || n > 10_000) {
+		return fmt.Errorf("databaseConnections: %d can't be used; allowed: 10 to 10000, or leave it out", n)
+	}
 	if x.RolloutPercent < 0 || x.RolloutPercent > 100 {
 		return fmt.Errorf("rolloutPercent: %d can't be used; allowed: 1 to 100, or leave it out for 10", x.RolloutPercent)
 	}
@@ -202,7 +207,7 @@ func (x *Indexers) checkEnv() error {
 		switch name := deref(x.Env[i].Name); {
 		case name == "":
 			return fmt.Errorf("env[%d]: the name is missing", i)
-		case name == databaseEnv || name == caEnv || name == settingsEnv:
+		case name == databaseEnv || name == caEnv || name == settingsEnv || name == connectionsEnv:
 			return fmt.Errorf("env[%d]: %s is Boardwalk's own; the database's address comes from its Secret, certificates from caBundle", i, name)
 		case seen[name]:
 			return fmt.Errorf("env[%d]: %s is there twice; leave one out", i, name)

@@ -72,6 +72,7 @@ const everything = `
 instance: markets
 version: 1.2.3
 logLevel: debug
+databaseConnections: 12
 runAsUser: 10001
 imagePullPolicy: Always
 imagePullSecrets: [{name: mirror}]
@@ -122,6 +123,7 @@ func TestSettingsOfAllIndexers(t *testing.T) {
 	same(t, "proxy", env["HTTPS_PROXY"], "http://proxy.example.com:3128")
 	same(t, "memory that Go keeps below, as it is set", env["GOMEMLIMIT"], "200MiB")
 	same(t, "certificates", env["BOARDWALK_CA_FILE"], "/etc/boardwalk/ca/ca.crt")
+	same(t, "connections", env["BOARDWALK_DB_CONNECTIONS"], "12")
 	same(t, "further variables", c.EnvFrom[0].SecretRef.Name, "further")
 	same(t, "memory", c.Resources.Limits.Memory().String()+" "+c.Resources.Requests.Memory().String(), "2Gi 512Mi")
 	same(t, "what is kept of its last words", c.TerminationMessagePolicy, corev1.TerminationMessageFallbackToLogsOnError)
@@ -200,6 +202,7 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
 		`logLevels: info`:                          `unknown field "logLevels"`,
+		`databaseConnections: 9`:                   `databaseConnections: 9 can't be used; allowed: 10 to 10000`,
 		`rolloutPercent: 101`:                      `rolloutPercent: 101 can't be used; allowed: 1 to 100`,
 		`logLevel: verbose`:                        `logLevel: "verbose" isn't known; allowed: debug, info, warn, error`,
 		`imagePullPolicy: Sometimes`:               `imagePullPolicy: "Sometimes" isn't known`,

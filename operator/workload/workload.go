@@ -70,7 +70,8 @@ const (
 	caVolume       = "ca"
 	rpcVolume      = "rpc-"
 
-	databaseEnv = "BOARDWALK_DB"
+	databaseEnv    = "BOARDWALK_DB"
+	connectionsEnv = "BOARDWALK_DB_CONNECTIONS"
 	// caEnv names the file with further authorities' certificates; main reads it.
 	caEnv = "BOARDWALK_CA_FILE"
 	// settingsEnv has the hash of the Settings, which the indexer's state repeats.
@@ -261,6 +262,9 @@ func (b *builder) container() *corev1ac.ContainerApplyConfiguration {
 	}
 	if b.settings.ImagePullPolicy != "" {
 		c.WithImagePullPolicy(b.settings.ImagePullPolicy)
+	}
+	if n := b.settings.DatabaseConnections; n > 0 {
+		c.WithEnv(corev1ac.EnvVar().WithName(connectionsEnv).WithValue(strconv.Itoa(n)))
 	}
 	if b.settings.CABundle != nil {
 		c.WithEnv(corev1ac.EnvVar().WithName(caEnv).WithValue(caDir + "/" + caFile)).

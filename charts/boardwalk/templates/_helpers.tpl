@@ -188,6 +188,7 @@ topologySpreadConstraints:
     "rolloutPercent" (int64 .Values.indexers.rolloutPercent)
     "imagePullPolicy" .Values.image.pullPolicy
     "networkPolicy" .Values.networkPolicy.enabled -}}
+{{- with .Values.database.maxConnections -}}{{- $_ := set $out "databaseConnections" (int64 .) -}}{{- end -}}
 {{- with .Values.runAsUser -}}{{- $_ := set $out "runAsUser" (int64 .) -}}{{- end -}}
 {{- with .Values.imagePullSecrets -}}{{- $_ := set $out "imagePullSecrets" . -}}{{- end -}}
 {{- if or .Values.caBundle.configMap .Values.caBundle.secret -}}

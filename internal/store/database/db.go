@@ -34,6 +34,7 @@ type DB struct {
 	reserve *bun.DB
 	// postgres is how to connect to PostgreSQL; nil on SQLite.
 	postgres *pgx.ConnConfig
+	most     connections
 	hints    *hints
 	// Servers keep a reader's connections to one server; nil for whoever writes.
 	Servers  *servers
@@ -101,7 +102,7 @@ func parsePostgres(dsn string) (*pgx.ConnConfig, error) {
 
 // Try connects to a PostgreSQL database and neither reads nor writes anything.
 func Try(ctx context.Context, dsn string) error {
-	cfg, err := parsePostgres(dsn)
+	cfg, _, err := readPostgres(dsn)
 	if err != nil {
 		return err
 	}
@@ -118,14 +119,14 @@ func connectPostgres(ctx context.Context, dsn string) (*DB, error) {
 		return nil, err
 	}
 	all := &pools{}
-	db := all.open(cfg, poolSize(), limits.read)
+	db := all.open(cfg, limits.connections.read, limits.read)
 	if err := ping(ctx, db, cfg); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return &DB{
 		Read:    bun.NewDB(db, pgdialect.New()),
-		Write:   bun.NewDB(all.open(cfg, poolSize(), limits.statement, stdlib.OptionAfterConnect(limits.set)), pgdialect.New()),
-		reserve: bun.NewDB(all.open(cfg, reserved, limits.read), pgdialect.New()), postgres: cfg, hints: newHints(),
+		Write:   bun.NewDB(all.open(cfg, limits.connections.write, limits.statement, stdlib.OptionAfterConnect(limits.set)), pgdialect.New()),
+		reserve: bun.NewDB(all.open(cfg, limits.connections.reserved, limits.read), pgdialect.New()), postgres: cfg, most: limits.connections, hints: newHints(),
 		unlock: func() error { return nil },
 	}, nil
 }
@@ -148,7 +149,7 @@ func (s *DB) Unbounded() (db *bun.DB, closing func() error) {
 	if !s.IsPostgres() {
 		return s.Write, func() error { return nil }
 	}
-	db = bun.NewDB((&pools{}).open(s.postgres, poolSize(), 0), pgdialect.New())
+	db = bun.NewDB((&pools{}).open(s.postgres, s.most.write, 0), pgdialect.New())
 	return db, db.Close
 }
 
@@ -166,16 +167,18 @@ func readPostgres(dsn string) (*pgx.ConnConfig, timeouts, error) {
 	if err != nil {
 		return nil, timeouts{}, err
 	}
+	most, err := connectionsOf(cfg)
+	if err != nil {
+		return nil, timeouts{}, err
+	}
 	limits, err := timeoutsOf(cfg)
 	if err != nil {
 		return nil, timeouts{}, err
 	}
+	limits.connections = most
 	cfg.DialFunc = limits.dial
 	return cfg, limits, nil
 }
-
-// poolSize is how many connections readers and writers have each.
-func poolSize() int { return 4 * runtime.GOMAXPROCS(0) }
 
 // ping makes a first connection. The error of a PostgreSQL that isn't there is ErrUnreachable.
 func ping(ctx context.Context, db *sql.DB, cfg *pgx.ConnConfig) error {

@@ -51,6 +51,7 @@ const (
 // timeouts are how long PostgreSQL may take: over a statement of a writer, over one of a reader, and to acknowledge a byte.
 type timeouts struct {
 	statement, read, unheard time.Duration
+	connections              connections
 	// settings are those of a writer's session that the address doesn't set.
 	settings [][2]string
 }
