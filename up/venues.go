@@ -62,7 +62,7 @@ func (d *venueReporter) decide(at time.Time) (changed bool) {
 			}
 		}
 	}
-	world := venue.World{Accepted: d.declared.Venues, Chain: func(name string) *venue.Chain { return chains[name] }}
+	world := venue.World{Rivals: d.declared.Venues, Chain: func(name string) *venue.Chain { return chains[name] }}
 	for i := range d.declared.Venues {
 		v := &d.declared.Venues[i]
 		world.OlderDefault = ""

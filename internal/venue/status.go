@@ -21,8 +21,8 @@ type World struct {
 	Refusal *resolve.Refusal
 	// OlderDefault is the name of the venue that is the default in this one's place; empty when there is none.
 	OlderDefault string
-	// Accepted are the accepted venues of its chains, and may be more.
-	Accepted []v1alpha1.LaunchVenue
+	// Rivals are the accepted venues that declare one of its contracts on a chain, and may be more.
+	Rivals []v1alpha1.LaunchVenue
 	// Chain gives the chain of a name, or nil.
 	Chain func(name string) *Chain
 }
@@ -55,7 +55,7 @@ func Status(v *v1alpha1.LaunchVenue, w World, now time.Time) v1alpha1.LaunchVenu
 		s := v1alpha1.VenueChainStatus{Chain: on.Chain}
 		s.State, s.Reason, s.Message = Decide(Facts{
 			Venue: v.Spec.ID, Protocol: chainconfig.VenueProtocol(v.Spec.Protocol), Refused: refused, On: *on, Before: before,
-			Chain: w.Chain(on.Chain), Taken: resolve.Taken(v, on.Chain, w.Accepted),
+			Chain: w.Chain(on.Chain), Taken: resolve.Taken(v, on.Chain, w.Rivals),
 		})
 		s.Message, s.LastTransitionTime = Clip(s.Message, MaxMessage), metav1.NewTime(now.Truncate(time.Second))
 		if before != nil && before.State == s.State {

@@ -15,6 +15,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/venue"
 )
@@ -58,6 +59,9 @@ var breaks = []struct {
 	},
 	{v1alpha1.ReasonChainSuspended, "drop its spec.suspend", func(f *venue.Facts) { f.Chain.Suspended = true }},
 	{v1alpha1.ReasonNoContracts, "write the venue's contracts", func(f *venue.Facts) { f.On.Contracts = nil }},
+	{v1alpha1.ReasonDuplicateContract, "is declared by LaunchVenue older, which was there first", func(f *venue.Facts) {
+		f.Taken = map[market.Address]string{markettest.Addresses(contract)[0]: "older"}
+	}},
 	{v1alpha1.ReasonIndexerDown, "`kubectl describe chain bsc`", func(f *venue.Facts) { f.Chain.AskedAt = f.Chain.AskedAt.Add(time.Hour) }},
 	{v1alpha1.ReasonIndexerHalted, "reorg deeper than 64 blocks", func(f *venue.Facts) {
 		f.Chain.State.Phase, f.Chain.State.Message = chainconfig.PhaseHalted, "reorg deeper than 64 blocks"
@@ -261,6 +265,9 @@ func drawScene(t *rapid.T, now time.Time) scene {
 				s.broken[name] = true
 			}
 		}
+		if len(f.Taken) > 0 {
+			s.world.Rivals = append(s.world.Rivals, rival(name))
+		}
 		s.facts[name] = f
 		s.spec.Chains = append(s.spec.Chains, f.On)
 	}
@@ -268,10 +275,19 @@ func drawScene(t *rapid.T, now time.Time) scene {
 	return s
 }
 
+// rival is an older venue that declares the contract on a chain, too.
+func rival(chain string) v1alpha1.LaunchVenue {
+	var v v1alpha1.LaunchVenue
+	v.Name, v.Spec.ID = "older-on-"+chain, "older"
+	v.Spec.Chains = []v1alpha1.VenueChain{{Chain: chain, Contracts: []v1alpha1.EVMAddress{contract}}}
+	return v
+}
+
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		v := &v1alpha1.LaunchVenue{}
+		v.Name = "younger" // of one second the name decides
 		since := map[string]metav1.Time{}
 		was := map[string]v1alpha1.VenueState{}
 		now := start

@@ -12,10 +12,11 @@ import (
 
 // The fields by which the cache finds resources, so that the work after one change doesn't grow with the number of objects.
 const (
-	byID      = "spec.id"
-	byChainID = "spec.chainID"
-	byChain   = "spec.chains.chain"
-	byDefault = "spec.default"
+	byID       = "spec.id"
+	byChainID  = "spec.chainID"
+	byChain    = "spec.chains.chain"
+	byContract = "spec.chains.contracts"
+	byDefault  = "spec.default"
 )
 
 // indexFields must run before the cache starts.
@@ -45,6 +46,7 @@ func indexFields(ctx context.Context, x client.FieldIndexer) error {
 		{&v1alpha1.Chain{}, byChainID, chain(chainID)},
 		{&v1alpha1.LaunchVenue{}, byID, launchVenue(func(v *v1alpha1.LaunchVenue) []string { return []string{v.Spec.ID} })},
 		{&v1alpha1.LaunchVenue{}, byChain, launchVenue(chainsOf)},
+		{&v1alpha1.LaunchVenue{}, byContract, launchVenue(contractsOf)},
 		{&v1alpha1.LaunchVenue{}, byDefault, launchVenue(defaultOf)},
 	} {
 		if err := x.IndexField(ctx, f.object, f.field, f.extract); err != nil {
@@ -65,6 +67,17 @@ func chainsOf(v *v1alpha1.LaunchVenue) []string {
 	out := make([]string, len(v.Spec.Chains))
 	for i := range v.Spec.Chains {
 		out[i] = v.Spec.Chains[i].Chain
+	}
+	return out
+}
+
+// contractsOf are a venue's contracts, each with its chain.
+func contractsOf(v *v1alpha1.LaunchVenue) (out []string) {
+	for i := range v.Spec.Chains {
+		c := &v.Spec.Chains[i]
+		for _, a := range resolve.Contracts(c) {
+			out = append(out, c.Chain+"/"+a.String())
+		}
 	}
 	return out
 }
@@ -127,17 +140,12 @@ func (d directory) refuseVenue(ctx context.Context, v *v1alpha1.LaunchVenue) (*r
 
 // rivals are the venues that declare a contract of a venue on one of its chains, itself among them.
 func (d directory) rivals(ctx context.Context, v *v1alpha1.LaunchVenue) (out []v1alpha1.LaunchVenue, err error) {
-	for i := range v.Spec.Chains {
-		on := &v.Spec.Chains[i]
-		venues, err := d.venues(ctx, v.Namespace, byChain, on.Chain)
+	for _, contract := range contractsOf(v) {
+		venues, err := d.venues(ctx, v.Namespace, byContract, contract)
 		if err != nil {
 			return nil, err
 		}
-		for j := range venues {
-			if resolve.ShareContract(v, &venues[j], on.Chain) {
-				out = append(out, venues[j])
-			}
-		}
+		out = append(out, venues...)
 	}
 	return out, nil
 }
@@ -148,6 +156,11 @@ func (d directory) acceptedOn(ctx context.Context, namespace, chain string) ([]v
 	if err != nil {
 		return nil, err
 	}
+	return d.accepted(ctx, venues)
+}
+
+// accepted leaves out the venues that aren't, and changes the list.
+func (d directory) accepted(ctx context.Context, venues []v1alpha1.LaunchVenue) ([]v1alpha1.LaunchVenue, error) {
 	out := venues[:0]
 	for i := range venues {
 		no, err := d.refuseVenue(ctx, &venues[i])

@@ -144,13 +144,15 @@ func (r *venueReconciler) world(ctx context.Context, v *v1alpha1.LaunchVenue) (w
 			w.OlderDefault = older.Name
 		}
 	}
+	rivals, err := r.find.rivals(ctx, v)
+	if err != nil {
+		return w, err
+	}
+	if w.Rivals, err = r.find.accepted(ctx, rivals); err != nil {
+		return w, err
+	}
 	chains := map[string]*venue.Chain{}
 	for _, name := range chainsOf(v) {
-		accepted, err := r.find.acceptedOn(ctx, v.Namespace, name)
-		if err != nil {
-			return w, err
-		}
-		w.Accepted = append(w.Accepted, accepted...)
 		key := types.NamespacedName{Namespace: v.Namespace, Name: name}
 		var c v1alpha1.Chain
 		if err := r.Get(ctx, key, &c); apierrors.IsNotFound(err) || err == nil && !c.DeletionTimestamp.IsZero() {

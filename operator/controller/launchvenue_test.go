@@ -7,6 +7,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 func venueIs(change func(v *chainconfig.VenueState)) func(s *chainconfig.State) {
@@ -260,4 +261,33 @@ func TestEachChainOnWhichAVenueClosesIsTold(t *testing.T) {
 		want["Warning Closed closed on "+s.Chain+": IndexerDown: "+s.Message] = 1
 	}
 	w.told(v, want)
+}
+
+// TestTheOldestVenueHasAContract: a newcomer, whatever its id, doesn't take another venue's launches in silence.
+func TestTheOldestVenueHasAContract(t *testing.T) {
+	w := newWorld(t)
+	w.run()
+	w.indexers.says("base")
+	base := w.chain("base", 8453)
+	w.become(base, "Ready True Ready")
+	first := w.venue("four-meme", []string{"base"})
+	w.stand(first, "base Open")
+	time.Sleep(time.Second) // creation is recorded in seconds
+	second := w.venue("aaa", []string{"base"})
+	w.stand(second, "base DuplicateContract "+contract+" is declared by LaunchVenue four-meme, which was there first")
+	w.stand(first, "base Open")
+	if venues := w.document("base").Venues; len(venues) != 1 || venues[0].ID != "four-meme" {
+		t.Errorf("the indexer is told of the venues %+v", venues)
+	}
+	w.indexers.says("base", func(s *chainconfig.State) {
+		s.Venues = []chainconfig.VenueState{{ID: "aaa", Contracts: markettest.Addresses(contract), Checked: true}}
+	})
+	w.remove(first)
+	w.stand(second, "base Open")
+	eventually(t, func() error {
+		if venues := w.document("base").Venues; len(venues) != 1 || venues[0].ID != "aaa" {
+			return fmt.Errorf("the indexer is told of the venues %+v", venues)
+		}
+		return nil
+	})
 }

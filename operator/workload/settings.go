@@ -155,14 +155,8 @@ func (x *Indexers) check() error {
 	if x.RunAsUser != nil && *x.RunAsUser < 1 {
 		return fmt.Errorf("runAsUser: %d can't be used; allowed: 1 or more, or leave it out for the cluster's choice", *x.RunAsUser)
 	}
-	for _, text := range x.DenyAddresses {
-		p, err := netip.ParsePrefix(text)
-		if a, e := netip.ParseAddr(text); e == nil && a.Zone() == "" {
-			p, err = netip.PrefixFrom(a, a.BitLen()), nil
-		}
-		if err != nil || p.Addr().Is4In6() {
-			return fmt.Errorf("denyAddresses: %q is no address and no CIDR, as in 192.0.2.7 or 2001:db8::/48", text)
-		}
+	if err := checkAddresses(x.DenyAddresses); err != nil {
+		return err
 	}
 	if b := x.CABundle; b != nil && ((b.ConfigMap == "") == (b.Secret == "") || b.Key == "") {
 		return errors.New("caBundle: write either configMap or secret, and key, which has the certificates")
@@ -181,6 +175,19 @@ func (x *Indexers) check() error {
 		return err
 	}
 	return checkAmounts(x.Resources)
+}
+
+func checkAddresses(texts []string) error {
+	for _, text := range texts {
+		p, err := netip.ParsePrefix(text)
+		if a, e := netip.ParseAddr(text); e == nil && a.Zone() == "" {
+			p, err = netip.PrefixFrom(a, a.BitLen()), nil
+		}
+		if err != nil || p.Addr().Is4In6() {
+			return fmt.Errorf("denyAddresses: %q is no address and no CIDR, as in 192.0.2.7 or 2001:db8::/48", text)
+		}
+	}
+	return nil
 }
 
 func checkAmounts(r v1alpha1.Resources) error {

@@ -153,22 +153,16 @@ func venuesOn(chain string, family chainconfig.Family, venues []v1alpha1.LaunchV
 }
 
 // Taken gives those of a venue's contracts on a chain that are another venue's, with that one's name: the oldest of the accepted venues that
-// declare a contract on a chain has it. accepted are those that are on the chain, and may be more.
-func Taken(v *v1alpha1.LaunchVenue, chain string, accepted []v1alpha1.LaunchVenue) map[market.Address]string {
+// declare a contract on a chain has it. rivals are those that declare one of the venue's, and may be more.
+func Taken(v *v1alpha1.LaunchVenue, chain string, rivals []v1alpha1.LaunchVenue) map[market.Address]string {
 	out := map[market.Address]string{}
-	owners := owners(chain, accepted)
+	owners := owners(chain, rivals)
 	for _, a := range contractsOn(v, chain) {
 		if owner := owners[a]; owner != nil && owner.Name != v.Name && older(owner, v) {
 			out[a] = owner.Name
 		}
 	}
 	return out
-}
-
-// ShareContract reports whether two venues declare the same contract on a chain.
-func ShareContract(a, b *v1alpha1.LaunchVenue, chain string) bool {
-	of := contractsOn(a, chain)
-	return slices.ContainsFunc(contractsOn(b, chain), func(x market.Address) bool { return slices.Contains(of, x) })
 }
 
 // owners are the oldest venues that declare a contract on a chain, by contract.
