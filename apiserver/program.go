@@ -97,6 +97,16 @@ func (p *Program) Run(ctx context.Context) error {
 		}
 		return errWaiting
 	}
+	p.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "boardwalk_api_ready", Help: "Whether the API server answers the public (1).",
+	}, func() float64 {
+		ctx, cancel := context.WithTimeout(ctx, readyPatience)
+		defer cancel()
+		if ready(ctx) != nil {
+			return 0
+		}
+		return 1
+	}))
 	g, ctx := errgroup.WithContext(ctx)
 	// While the program waits for the schema it is alive, and its metrics can be read.
 	g.Go(func() error {
@@ -119,6 +129,7 @@ var errWaiting = errors.New("the database isn't open yet")
 
 // serve opens the database, makes the server and answers until ctx ends.
 func (p *Program) serve(ctx context.Context, listener net.Listener, made func(*Server)) error {
+	database := telemetry.WatchDatabase(ctx, p.Metrics)
 	st, err := store.OpenReaderPatiently(ctx, p.Database, store.Waiting{
 		Deadline: cmp.Or(p.SchemaDeadline, schemaDeadline), Now: p.Now, Log: p.Log,
 	})
@@ -136,7 +147,7 @@ func (p *Program) serve(ctx context.Context, listener net.Listener, made func(*S
 		return err
 	}
 	defer closing()
-	telemetry.WatchDatabase(ctx, p.Metrics, st)
+	database.Opened(st.Reserved().Ping, st.ConnectionPools())
 	made(server)
 	if err := p.Declarations.Start(ctx); err != nil {
 		return err
@@ -146,6 +157,9 @@ func (p *Program) serve(ctx context.Context, listener net.Listener, made func(*S
 
 // schemaDeadline is the default of Program.SchemaDeadline.
 const schemaDeadline = 5 * time.Minute
+
+// readyPatience is how long the readiness may take to be found out when metrics are collected, as when a kubelet asks.
+const readyPatience = 2 * time.Second
 
 // readyPause is the time between two looks whether the API answers yet.
 const readyPause = 20 * time.Millisecond

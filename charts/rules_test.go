@@ -64,7 +64,7 @@ type firing struct {
 
 // alerts has a case for each alert. What isn't said is as in health.
 var alerts = map[string]firing{
-	"BoardwalkAPIDown":      {map[string]string{`up{job="boardwalk-apiserver",namespace="b",pod="a-1"}`: `0x60`}, ``},
+	"BoardwalkAPIDown":      {map[string]string{`boardwalk_api_ready{namespace="b",pod="a-1"}`: `0x60`}, `namespace="b"`},
 	"BoardwalkAPIDataStale": {map[string]string{`boardwalk_api_chain_lag_seconds{namespace="b",pod="a-1",chain="base"}`: `0+60x60`}, `chain="base",namespace="b"`},
 	"BoardwalkAPIDatabaseUnread": {
 		map[string]string{`boardwalk_api_database_read{namespace="b",pod="a-1"}`: `0x60`}, `namespace="b",pod="a-1"`,
@@ -88,7 +88,7 @@ var alerts = map[string]firing{
 		map[string]string{`go_sql_wait_duration_seconds_total{job="boardwalk-apiserver",namespace="b",pod="a-1",db_name="read"}`: `0+120x60`},
 		`job="boardwalk-apiserver",namespace="b",pod="a-1"`,
 	},
-	"BoardwalkOperatorDown":    {map[string]string{`up{job="boardwalk-operator",namespace="b",pod="o-1"}`: `0x60`}, ``},
+	"BoardwalkOperatorDown":    {map[string]string{`up{job="boardwalk-operator",namespace="b",pod="o-1"}`: `0x60`}, `namespace="b"`},
 	"BoardwalkSettingsInvalid": {map[string]string{`boardwalk_operator_settings_valid{namespace="b",pod="o-1"}`: `0x60`}, `namespace="b"`},
 	"BoardwalkRolloutStopped":  {map[string]string{`boardwalk_chain_change_waits{namespace="b",pod="o-1",chain="base"}`: `1x60`}, `namespace="b"`},
 	"BoardwalkChainStalled": {
@@ -120,6 +120,15 @@ var alerts = map[string]firing{
 
 // health is a namespace in which all is well.
 var health = map[string]string{
+	`boardwalk_api_ready{namespace="b",pod="a-1"}`: `1x60`,
+	// A chain that reads its past, one that is suspended, and their venues.
+	`boardwalk_api_chain_lag_seconds{namespace="b",pod="a-1",chain="past"}`:                                 `900000x60`,
+	`boardwalk_chain_condition{namespace="b",pod="o-1",chain="past",condition="Ready",reason="CatchingUp"}`: `0x60`,
+	`boardwalk_venue_open{namespace="b",pod="o-1",venue="flap",chain="past",reason="IndexerBehind"}`:        `0x60`,
+	`boardwalk_venue_open{namespace="b",pod="o-1",venue="flap",chain="suspended",reason="ChainSuspended"}`:  `0x60`,
+	// A rollout that goes on.
+	`boardwalk_chain_change_waits{namespace="c",pod="o-1",chain="one"}`:                                            `1x35 0x25`,
+	`boardwalk_chain_change_waits{namespace="c",pod="o-1",chain="two"}`:                                            `1x60`,
 	`up{job="boardwalk-apiserver",namespace="b",pod="a-1"}`:                                                        `1x60`,
 	`up{job="boardwalk-operator",namespace="b",pod="o-1"}`:                                                         `1x60`,
 	`boardwalk_api_chain_lag_seconds{namespace="b",pod="a-1",chain="base"}`:                                        `2x60`,
@@ -140,8 +149,8 @@ var health = map[string]string{
 	`boardwalk_venue_open{namespace="b",pod="o-1",venue="flap",chain="base",reason="Open"}`:                        `1x60`,
 	`boardwalk_missing_blocks{namespace="b",pod="i-1",chain="base"}`:                                               `0x60`,
 	`boardwalk_rpc_failures_total{namespace="b",pod="i-1",chain="base",endpoint="endpoint 1"}`:                     `0+1x60`,
-	`boardwalk_rpc_calls_total{namespace="b",pod="i-1",chain="base",endpoint="endpoint 1"}`:                        `0+100x60`,
-	`boardwalk_rpc_calls_total{namespace="b",pod="i-1",chain="base",endpoint="endpoint 2"}`:                        `0+100x60`,
+	`boardwalk_rpc_requests_total{namespace="b",pod="i-1",chain="base",endpoint="endpoint 1"}`:                     `0+100x60`,
+	`boardwalk_rpc_requests_total{namespace="b",pod="i-1",chain="base",endpoint="endpoint 2"}`:                     `0+100x60`,
 	`boardwalk_behind_plan{namespace="b",pod="i-1",chain="base"}`:                                                  `0x60`,
 	`process_start_time_seconds{job="boardwalk-indexer",namespace="b",pod="i-1"}`:                                  `1000x30 2000x30`,
 }
@@ -188,7 +197,7 @@ func TestAlerts(t *testing.T) {
 			t.Errorf("nobody has tried alert %s", r.Alert)
 			continue
 		}
-		labels := fmt.Sprintf(`ALERTS{alertname=%q,alertstate="firing",severity=%q,%s}`, r.Alert, r.Labels["severity"], x.labels) // a comma at the end is allowed
+		labels := fmt.Sprintf(`ALERTS{alertname=%q,alertstate="firing",severity=%q,%s}`, r.Alert, r.Labels["severity"], x.labels)
 		checks = append(checks, of(x.series, fmt.Sprintf(`ALERTS{alertname=%q,alertstate="firing"}`, r.Alert), sample{labels, 1}))
 	}
 	raw, err := json.Marshal(map[string]any{"rule_files": []string{file}, "evaluation_interval": "1m", "tests": checks})

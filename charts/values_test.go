@@ -75,6 +75,7 @@ func TestMistakesAreRefused(t *testing.T) {
 			`/etc/boardwalk/chain is the indexers' own; choose another folder`,
 		},
 		"annotation of indexers": {`indexers: {podAnnotations: {boardwalk.dev/document: x}}`, `indexers.podAnnotations: boardwalk.dev/document is Boardwalk's own`},
+		"bundle as a variable":   {`apiserver: {extraEnv: [{name: BOARDWALK_CA_FILE, value: /a}]}`, `apiserver.extraEnv: BOARDWALK_CA_FILE is the chart's own; write`},
 		"two bundles":            {`caBundle: {configMap: a, secret: b}`, `caBundle: two places are named`},
 
 		"no host":        {`ingress: {enabled: true}`, `Write ingress.hosts: [api.example.com]`},

@@ -18,6 +18,7 @@ type Metrics struct {
 	budgets, inFlight    *prometheus.GaugeVec
 	unitBudgets          *prometheus.GaugeVec
 	calls, failures      *prometheus.CounterVec
+	requests             *prometheus.CounterVec
 	units                *prometheus.CounterVec
 	givenUp, behind      *prometheus.GaugeVec
 	lacking              *prometheus.GaugeVec
@@ -58,6 +59,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		units:    counter("boardwalk_rpc_units_total", "Compute units of the JSON-RPC calls sent.", "chain", "endpoint"),
 		inFlight: gauge("boardwalk_rpc_answer_bytes", "Bytes of nodes' answers that are being read or decoded.", "chain"),
 		calls:    counter("boardwalk_rpc_calls_total", "JSON-RPC calls sent.", "chain", "endpoint"),
+		requests: counter("boardwalk_rpc_requests_total", "Requests to an endpoint; each has one JSON-RPC call or several.", "chain", "endpoint"),
 		failures: counter("boardwalk_rpc_failures_total", "Requests to an endpoint that failed.", "chain", "endpoint"),
 		givenUp: gauge("boardwalk_given_up", "Whether nodes aren't asked for something (1), since what is left of the day wouldn't last.",
 			"chain", "what"),
@@ -87,6 +89,7 @@ func (m *Metrics) rpc(chain string) func(endpoint string, spent budget.Spent, er
 		return nil
 	}
 	return func(endpoint string, spent budget.Spent, err error) {
+		m.requests.WithLabelValues(chain, endpoint).Inc()
 		m.calls.WithLabelValues(chain, endpoint).Add(float64(spent.Calls))
 		m.units.WithLabelValues(chain, endpoint).Add(float64(spent.Units))
 		if err != nil {

@@ -64,6 +64,7 @@ func (p *Program) Run(ctx context.Context) error {
 
 // index runs the indexer, which answers by started as long as it runs.
 func (p *Program) index(ctx context.Context, cfg *chainconfig.Chain, started *startedIndexer) error {
+	database := telemetry.WatchDatabase(ctx, p.Metrics)
 	st, err := store.OpenPatiently(ctx, p.Database, p.Now, started.step, p.Log)
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func (p *Program) index(ctx context.Context, cfg *chainconfig.Chain, started *st
 	if err != nil {
 		return err
 	}
-	telemetry.WatchDatabase(ctx, p.Metrics, st)
+	database.Opened(st.Reserved().Ping, st.ConnectionPools())
 	started.set(ix, st)
 	defer started.set(nil, nil)
 	var maintaining sync.WaitGroup

@@ -94,6 +94,7 @@ func (p *Program) Run(ctx context.Context) error {
 }
 
 func (p *Program) serve(ctx context.Context, listener net.Listener, tokens *keyfile.File, rules *game.Rules, made func(*Server)) error {
+	database := telemetry.WatchDatabase(ctx, p.Metrics)
 	st, err := store.OpenMigratedPatiently(ctx, p.Database, store.Waiting{Deadline: cmp.Or(p.SchemaDeadline, schemaDeadline), Now: p.Now, Log: p.Log})
 	if err != nil {
 		if ctx.Err() != nil { // the program was told to end while it waited
@@ -102,7 +103,7 @@ func (p *Program) serve(ctx context.Context, listener net.Listener, tokens *keyf
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	telemetry.WatchDatabase(ctx, p.Metrics, st)
+	database.Opened(st.Reserved().Ping, st.ConnectionPools())
 	s, err := New(Options{
 		Store: st, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Deployment, Game: rules, Now: p.Now, Log: p.Log, Metrics: p.Metrics,
 	})

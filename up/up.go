@@ -98,7 +98,7 @@ func (p *Program) serve(ctx context.Context, declared *files.Declared, st *store
 	if err != nil {
 		return err
 	}
-	telemetry.WatchDatabase(ctx, p.Metrics, st)
+	telemetry.WatchDatabase(ctx, p.Metrics).Opened(st.Reserved().Ping, st.ConnectionPools())
 	metrics := indexer.NewMetrics(p.Metrics)
 	var indexers []*indexer.Indexer
 	for _, c := range declared.Running {

@@ -108,7 +108,7 @@ const (
 	ReasonOutOfMemory = "OutOfMemory"
 	// ReasonIndexerCrashing: the indexer ends with an error, which the message repeats.
 	ReasonIndexerCrashing = "IndexerCrashing"
-	// ReasonDatabaseUnreachable: nobody answers at the database's address, or who answers lets nobody in; the message says which.
+	// ReasonDatabaseUnreachable: nobody answers at the database's address, or the login is refused; the message says which.
 	ReasonDatabaseUnreachable = "DatabaseUnreachable"
 	// ReasonAtHead: the indexer is within spec.indexer.maxLag of the head.
 	ReasonAtHead = "AtHead"

@@ -70,7 +70,7 @@ func (s step) testMetrics() {
 		port int
 		want []string
 	}{
-		"apiserver": {8082, []string{`boardwalk_api_chain_lag_seconds{chain="base"}`, `boardwalk_api_chain_data_age_seconds{chain="base"}`, "boardwalk_api_database_read 1", "boardwalk_database_up 1", `go_sql_open_connections{db_name="read"}`, "boardwalk_build_info{commit="}},
+		"apiserver": {8082, []string{`boardwalk_api_chain_lag_seconds{chain="base"}`, `boardwalk_api_chain_data_age_seconds{chain="base"}`, "boardwalk_api_database_read 1", "boardwalk_api_ready 1", "boardwalk_database_up 1", `go_sql_open_connections{db_name="read"}`, "boardwalk_build_info{commit="}},
 		"indexer":   {8081, []string{`boardwalk_indexed_block{chain="base"}`, "boardwalk_database_up 1", "boardwalk_commit_duration_seconds_count", "boardwalk_build_info{commit="}},
 		"operator": {8081, []string{
 			`boardwalk_chain_condition{chain="base",condition="Ready",reason="Ready"} 1`, `boardwalk_chain_change_waits{chain="base"} 0`,

@@ -24,7 +24,7 @@ type State struct {
 	// Message says why, in the phases that need a reason. It has no figure that changes while the reason stays: whoever
 	// repeats it would do so again and again.
 	Message string `json:"message,omitempty"`
-	// Cause is what is at the bottom of the message, where it is one of those that are told apart.
+	// Cause is the root cause that the message tells of, where it is one of those below.
 	Cause Cause `json:"cause,omitempty"`
 	// At is when the state was told.
 	At time.Time `json:"at"`
@@ -158,9 +158,9 @@ const (
 // Cause is what keeps an indexer from going on.
 type Cause string
 
-// The causes that are told apart.
+// The causes.
 const (
-	// CauseDatabase: nobody answers at the database's address, or who answers lets nobody in.
+	// CauseDatabase: nobody answers at the database's address, or the login is refused.
 	CauseDatabase Cause = "DatabaseUnreachable"
 	// CauseEndpoints: no endpoint of the chain answers.
 	CauseEndpoints Cause = "EndpointUnreachable"

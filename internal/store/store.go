@@ -23,7 +23,7 @@ var (
 )
 
 // Unreachable reports whether an error is that the database can't be reached: nobody answers at its address, it is starting or stopping, or it
-// lets nobody in.
+// refuses the login.
 func Unreachable(err error) bool { return database.Unreachable(err) }
 
 // Stamp is the block in which something last changed.

@@ -3,38 +3,49 @@ package telemetry
 import (
 	"context"
 	"database/sql"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// Database is what can be told of a database.
-type Database interface {
-	// ConnectionPools are its pools of connections, by what they are for.
-	ConnectionPools() map[string]*sql.DB
-	Ping(ctx context.Context) error
-}
-
 // databasePatience is how long the database may take to answer whoever collects metrics.
 const databasePatience = 2 * time.Second
 
-// WatchDatabase registers whether a database answers, boardwalk_database_up, asked when metrics are collected, and its pools (go_sql_…, by db_name). They
-// are told until ctx ends.
-func WatchDatabase(ctx context.Context, r prometheus.Registerer, d Database) {
-	for name, pool := range d.ConnectionPools() {
-		r.MustRegister(collectors.NewDBStatsCollector(pool, name))
-	}
+// Database tells of a program's database, from before it is open.
+type Database struct {
+	metrics prometheus.Registerer
+	ping    atomic.Pointer[func(context.Context) error]
+}
+
+// WatchDatabase registers boardwalk_database_up: whether the database answers, asked when metrics are collected, until ctx ends. It is 0 before
+// the database is open.
+func WatchDatabase(ctx context.Context, r prometheus.Registerer) *Database {
+	d := &Database{metrics: r}
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "boardwalk_database_up", Help: "Whether the database answers within two seconds (1).",
 	}, func() float64 {
+		ping := d.ping.Load()
+		if ping == nil {
+			return 0
+		}
 		ctx, cancel := context.WithTimeout(ctx, databasePatience)
 		defer cancel()
-		if d.Ping(ctx) != nil {
+		if (*ping)(ctx) != nil {
 			return 0
 		}
 		return 1
 	}))
+	return d
+}
+
+// Opened says that the database is open: it is asked by ping, and how the connections of its pools are used is told (go_sql_…, by db_name).
+func (d *Database) Opened(ping func(context.Context) error, pools map[string]*sql.DB) {
+	for name, pool := range pools {
+		d.metrics.MustRegister(collectors.NewDBStatsCollector(pool, name))
+	}
+	d.ping.Store(&ping)
 }
 
 // TellBuild registers boardwalk_build_info: the commit that the program was built from.

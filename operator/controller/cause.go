@@ -15,7 +15,11 @@ import (
 )
 
 // cause is why a chain's indexer isn't ready; its reason is empty where nobody has said why.
-type cause struct{ reason, message string }
+type cause struct {
+	reason, message string
+	// until is when it is no cause any more though nothing happens; zero for never.
+	until time.Time
+}
 
 // reasonOf is the reason that an indexer's own cause has in conditions.
 var reasonOf = map[chainconfig.Cause]string{
@@ -40,7 +44,7 @@ func podCause(pods []corev1.Pod, now time.Time) cause {
 	p := slices.MaxFunc(pods, func(a, b corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
 	for i := range p.Status.Conditions {
 		if x := &p.Status.Conditions[i]; x.Type == corev1.PodScheduled && x.Status == corev1.ConditionFalse && x.Reason == corev1.PodReasonUnschedulable {
-			return cause{v1alpha1.ReasonUnschedulable, "no node takes the indexer's pod: " + x.Message}
+			return cause{reason: v1alpha1.ReasonUnschedulable, message: "no node takes the indexer's pod: " + x.Message}
 		}
 	}
 	for i := range p.Status.ContainerStatuses {
@@ -55,26 +59,36 @@ func containerCause(s *corev1.ContainerStatus, now time.Time) cause {
 	if w := s.State.Waiting; w != nil {
 		switch {
 		case slices.Contains(imageReasons, w.Reason):
-			return cause{v1alpha1.ReasonImageUnavailable, said(w.Reason, w.Message)}
+			return cause{reason: v1alpha1.ReasonImageUnavailable, message: cmp.Or(w.Message, w.Reason)} // of two reasons that take turns
 		case w.Reason == "CreateContainerConfigError" && strings.Contains(strings.ToLower(w.Message), "secret"):
-			return cause{v1alpha1.ReasonSecretMissing, w.Message}
+			return cause{reason: v1alpha1.ReasonSecretMissing, message: w.Message}
 		case w.Reason == "CreateContainerConfigError", w.Reason == "CreateContainerError", w.Reason == "RunContainerError":
-			return cause{v1alpha1.ReasonPodRefused, said(w.Reason, w.Message)}
+			return cause{reason: v1alpha1.ReasonPodRefused, message: said(w.Reason, w.Message)}
 		}
 	}
-	ended := s.State.Terminated
-	if last := s.LastTerminationState.Terminated; ended == nil && last != nil && (s.State.Waiting != nil || now.Sub(last.FinishedAt.Time) < endedLately) {
-		ended = last
+	ended, until := s.State.Terminated, time.Time{}
+	if last := s.LastTerminationState.Terminated; ended == nil && last != nil {
+		switch {
+		case s.State.Waiting != nil:
+			ended = last
+		case now.Sub(last.FinishedAt.Time) < endedLately:
+			ended, until = last, last.FinishedAt.Add(endedLately)
+		}
 	}
+	out := cause{until: until}
 	switch {
 	case ended == nil || ended.ExitCode == 0 && ended.Reason != "OOMKilled":
 		return cause{}
 	case ended.Reason == "OOMKilled":
-		return cause{v1alpha1.ReasonOutOfMemory, "the indexer needed more memory than it may have: raise spec.indexer.resources.limits.memory, or the limit of all indexers"}
+		out.reason = v1alpha1.ReasonOutOfMemory
+		out.message = "the indexer needed more memory than it may have: raise spec.indexer.resources.limits.memory, or the limit of all indexers"
 	case ended.ExitCode == chainconfig.ExitDatabase:
-		return cause{v1alpha1.ReasonDatabaseUnreachable, lastLine(ended.Message)}
+		out.reason, out.message = v1alpha1.ReasonDatabaseUnreachable, cmp.Or(lastLine(ended.Message), "the indexer's log says why")
+	default:
+		out.reason = v1alpha1.ReasonIndexerCrashing
+		out.message = fmt.Sprintf("the indexer ended with status %d: %s", ended.ExitCode, cmp.Or(lastLine(ended.Message), ended.Reason))
 	}
-	return cause{v1alpha1.ReasonIndexerCrashing, fmt.Sprintf("the indexer ended with status %d: %s", ended.ExitCode, cmp.Or(lastLine(ended.Message), ended.Reason))}
+	return out
 }
 
 func said(reason, message string) string {

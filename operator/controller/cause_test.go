@@ -54,7 +54,7 @@ func TestTheCauseOfAnIndexerThatIsNotReady(t *testing.T) {
 		{waiting("CreateContainerConfigError", `secret "db-ap" not found`), `SecretMissing secret "db-ap" not found`},
 		{waiting("CreateContainerConfigError", `couldn't find key uri in Secret markets/db`), `SecretMissing couldn't find key uri in Secret markets/db`},
 		{waiting("CreateContainerConfigError", `container has runAsNonRoot and image will run as root`), `PodRefused CreateContainerConfigError: container has runAsNonRoot`},
-		{waiting("ImagePullBackOff", `Back-off pulling image "x"`), `ImageUnavailable ImagePullBackOff: Back-off pulling image "x"`},
+		{waiting("ImagePullBackOff", `Back-off pulling image "x"`), `ImageUnavailable Back-off pulling image "x"`},
 		{waiting("ErrImageNeverPull", ""), `ImageUnavailable ErrImageNeverPull`},
 		{ended(137, "OOMKilled", ""), `OutOfMemory raise spec.indexer.resources.limits.memory`},
 		{ended(3, "Error", "{\"msg\":\"waiting\"}\nboardwalk: database: no connection to PostgreSQL at db:5432\n"), `DatabaseUnreachable database: no connection to PostgreSQL at db:5432`},

@@ -1,8 +1,10 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -37,25 +39,29 @@ func (m *resourceMetrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.waits
 }
 
-// Collect reads them. Before the cache has been read there is nothing to tell.
+// Collect reads them. Before the cache has been read there is nothing to tell, and nobody waits for it.
 func (m *resourceMetrics) Collect(ch chan<- prometheus.Metric) {
-	m.collectChains(ch)
-	m.collectVenues(ch)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	m.collectVenues(ctx, ch, m.collectChains(ctx, ch))
 }
 
 var conditionValues = map[metav1.ConditionStatus]float64{metav1.ConditionTrue: 1, metav1.ConditionFalse: 0, metav1.ConditionUnknown: -1}
 
-func (m *resourceMetrics) collectChains(ch chan<- prometheus.Metric) {
+// collectChains gives the ids of the Chains by their names: other metrics have the id.
+func (m *resourceMetrics) collectChains(ctx context.Context, ch chan<- prometheus.Metric) (ids map[string]string) {
+	ids = map[string]string{}
 	var chains v1alpha1.ChainList
-	if m.List(context.Background(), &chains, client.UnsafeDisableDeepCopy) != nil { // it is in memory
-		return
+	if m.List(ctx, &chains, client.UnsafeDisableDeepCopy) != nil {
+		return ids
 	}
 	told := map[string]bool{}
 	for i := range chains.Items {
 		c := &chains.Items[i]
+		ids[c.Name] = c.Spec.ID
 		accepted := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionAccepted)
 		if told[c.Spec.ID] || accepted != nil && accepted.Reason == v1alpha1.ReasonDuplicateID {
-			continue // another Chain is the one of this id
+			continue // an older Chain has the id
 		}
 		told[c.Spec.ID] = true
 		waits := 0.0
@@ -67,11 +73,12 @@ func (m *resourceMetrics) collectChains(ch chan<- prometheus.Metric) {
 		}
 		ch <- prometheus.MustNewConstMetric(m.waits, prometheus.GaugeValue, waits, c.Spec.ID)
 	}
+	return ids
 }
 
-func (m *resourceMetrics) collectVenues(ch chan<- prometheus.Metric) {
+func (m *resourceMetrics) collectVenues(ctx context.Context, ch chan<- prometheus.Metric, ids map[string]string) {
 	var venues v1alpha1.LaunchVenueList
-	if m.List(context.Background(), &venues, client.UnsafeDisableDeepCopy) != nil {
+	if m.List(ctx, &venues, client.UnsafeDisableDeepCopy) != nil {
 		return
 	}
 	told := map[[2]string]bool{}
@@ -90,7 +97,7 @@ func (m *resourceMetrics) collectVenues(ch chan<- prometheus.Metric) {
 			if s.State == v1alpha1.VenueOpen {
 				open = 1
 			}
-			ch <- prometheus.MustNewConstMetric(m.open, prometheus.GaugeValue, open, v.Spec.ID, s.Chain, s.Reason)
+			ch <- prometheus.MustNewConstMetric(m.open, prometheus.GaugeValue, open, v.Spec.ID, cmp.Or(ids[s.Chain], s.Chain), s.Reason)
 		}
 	}
 }

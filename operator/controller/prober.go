@@ -279,7 +279,7 @@ func (t *target) views(c *venue.Chain) (chain, venues any) {
 	w := chainView{synced: syncedBy(c, t.failure), lag: coarse(c)}
 	if c.State != nil {
 		if c.State.Cause != "" {
-			w.cause = cause{reasonOf[c.State.Cause], c.State.Message}
+			w.cause = cause{reason: reasonOf[c.State.Cause], message: c.State.Message}
 		}
 		w.document, w.declared, w.reindexing = c.State.Document, declaredBy(&c.State.Declaration), reindexingBy(c.State)
 		v.venues = fmt.Sprint(c.State.Venues)

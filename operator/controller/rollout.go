@@ -38,7 +38,7 @@ func (r *chainReconciler) mayChange(ctx context.Context, c *v1alpha1.Chain, key 
 	switch {
 	case me == nil || !me.wanted || !me.updated && isForced(c):
 		return false, nil
-	case me.updated: // one that has been at the head counts no longer, whatever becomes of its chain later
+	case me.updated: // nobody waits again for one that has been at the head, whatever becomes of its chain later
 		return me.onTrial && !me.atHead, nil
 	}
 	onTrial, why := all.decide(me, cmp.Or(settings.RolloutPercent, workload.DefaultRolloutPercent))
@@ -71,9 +71,9 @@ type indexer struct {
 	// onTrial says that it was updated to try the newest settings, and hadTrial that it was to try others, and never came to the head with them.
 	onTrial, hadTrial bool
 	// ready says that its chain is ready, and readyLong that it has been for steadyTime; why is why it isn't. refused says that the API server
-	// refused the newest settings for it.
-	ready, readyLong, refused bool
-	why                       string
+	// refused the newest settings for it, and forced that a person has it changed without a trial.
+	ready, readyLong, refused, forced bool
+	why                               string
 }
 
 // indexers reads those of a namespace. Nothing that it reads is changed, so that nothing is copied: while hundreds of chains wait for their
@@ -111,7 +111,8 @@ func (r *chainReconciler) indexers(ctx context.Context, namespace, settings stri
 }
 
 func (x *indexer) readStatus(c *v1alpha1.Chain, now time.Time) {
-	x.onTrial = x.onTrial && !isForced(c)
+	x.forced = isForced(c)
+	x.onTrial = x.onTrial && !x.forced
 	ready := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil {
 		return
@@ -120,7 +121,7 @@ func (x *indexer) readStatus(c *v1alpha1.Chain, now time.Time) {
 	x.refused = ready.Reason == v1alpha1.ReasonApplyFailed
 	x.ready = ready.Status == metav1.ConditionTrue || x.refused
 	x.readyLong = x.ready && now.Sub(ready.LastTransitionTime.Time) >= steadyTime
-	if !x.ready {
+	if !x.ready || x.refused {
 		x.why = said(ready.Reason, ready.Message)
 	}
 }
@@ -134,11 +135,12 @@ func (all indexers) find(name string) *indexer {
 
 // decide says whether an indexer gets the newest settings now, and else why not. At most so many percent of all indexers, and at least one, are
 // on trial at a time: changed, and not at the head again. The first ones are those whose chains have been ready for long. One that doesn't run, or
-// whose chain isn't ready, would prove nothing: it is changed once another one is at the head with the newest settings, and nobody waits for it.
-// So that a repair isn't held up, one on which former settings were tried in vain is changed at once, and so is each where none could be tried.
+// whose chain isn't ready, would prove nothing: it is changed once another one is at the head with the newest settings, or where none can be tried,
+// and the others wait until its pod is ready, no longer. So that a repair isn't held up, one on which former settings were tried in vain is changed at
+// once.
 func (all indexers) decide(me *indexer, percent int) (onTrial bool, why string) {
 	var tried, next []*indexer
-	total, atHead := 0, 0
+	total, atHead, starting := 0, 0, 0
 	for i := range all {
 		x := &all[i]
 		if !x.wanted {
@@ -150,29 +152,37 @@ func (all indexers) decide(me *indexer, percent int) (onTrial bool, why string) 
 			atHead++
 		case x.updated && x.onTrial:
 			tried = append(tried, x)
-		case !x.updated && x.runs && x.ready:
+		case x.updated && !x.runs && !x.forced:
+			starting++
+		case !x.updated && x.runs && x.ready && !x.forced:
 			next = append(next, x)
 		}
 	}
 	if me.hadTrial && (!me.runs || !me.ready) {
 		return true, ""
 	}
+	most := max(1, total*percent/100)
+	why = fmt.Sprintf("what is new for all indexers reaches %d of them at a time", most)
 	if !me.runs || !me.ready {
-		if atHead > 0 || len(tried)+len(next) == 0 {
-			return false, ""
+		switch {
+		case atHead == 0 && len(tried)+len(next) > 0:
+			return false, "what is new for all indexers is tried on chains that are ready first"
+		case starting >= most:
+			return false, why
 		}
-		return false, "what is new for all indexers is tried on chains that are ready first"
+		return false, ""
 	}
 	slices.SortFunc(next, func(a, b *indexer) int {
 		return cmp.Or(trueFirst(a.refused, b.refused), trueFirst(a.readyLong, b.readyLong), cmp.Compare(a.name, b.name))
 	})
-	most := max(1, total*percent/100)
 	if place := slices.Index(next, me); place < most-len(tried) {
 		return true, ""
 	}
-	why = fmt.Sprintf("what is new for all indexers reaches %d of them at a time", most)
+	waitsFor := next[:min(1, len(next))] // one that is refused it, or is about to get it
 	if len(tried) > 0 {
-		x := slices.MinFunc(tried, func(a, b *indexer) int { return cmp.Compare(a.name, b.name) })
+		waitsFor = []*indexer{slices.MinFunc(tried, func(a, b *indexer) int { return cmp.Compare(a.name, b.name) })}
+	}
+	for _, x := range waitsFor {
 		why += fmt.Sprintf(". It waits for Deployment %s, which doesn't run with it yet, or isn't at the head", x.name)
 		if x.why != "" {
 			why += ": " + x.why

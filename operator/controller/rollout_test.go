@@ -165,7 +165,7 @@ func TestARolloutWaitsForTheHead(t *testing.T) {
 	if got := first(); !slices.Equal(got, []string{"arbitrum"}) {
 		t.Fatalf("the indexers of %v were changed before one of them was at the head; want one, of a ready chain", got)
 	}
-	w.become(chains["base"], "Available True IndexerRunning It waits for Deployment boardwalk-indexer-arbitrum, which doesn't run with it yet, or isn't at the head: Behind: ")
+	w.become(chains["base"], "Available True IndexerRunning It waits for Deployment boardwalk-indexer-arbitrum, which doesn't run with it yet, or isn't at the head")
 	w.become(chains["bsc"], "Available True IndexerRunning tried on chains that are ready first")
 
 	// An operator that is killed meanwhile goes on where it was.
@@ -244,6 +244,10 @@ func TestRolloutsOfAnyIndexers(t *testing.T) {
 				}
 			} else if !onTrial {
 				t.Fatalf("%s of a ready chain is changed without a trial", x.name)
+			}
+			starting := count(func(x *indexer) bool { return x.updated && !x.atHead && !x.onTrial && !x.runs })
+			if !onTrial && starting >= most {
+				t.Fatalf("%s is changed, and %d others that are no trials haven't started yet; want fewer than %d", x.name, starting, most)
 			}
 			if long := count(func(x *indexer) bool { return !x.updated && x.runs && x.readyLong }); onTrial && !x.readyLong && long >= most {
 				t.Fatalf("%s is tried, and %d other chains have been ready for longer", x.name, long)

@@ -199,7 +199,11 @@ func (o *observation) patience() time.Duration {
 		return 0
 	}
 	// Another machine's clock, ahead of ours, must not make it longer.
-	return min(startPatience, max(0, since.Add(startPatience).Sub(o.now)))
+	unready := min(startPatience, max(0, since.Add(startPatience).Sub(o.now)))
+	if o.why.until.IsZero() {
+		return unready
+	}
+	return sooner(unready, min(endedLately, max(time.Second, o.why.until.Sub(o.now))))
 }
 
 func deploymentSays(d *appsv1.Deployment, t appsv1.DeploymentConditionType, s corev1.ConditionStatus) string {

@@ -29,7 +29,7 @@ type Settings struct {
 
 // Hash tells apart settings with which pods differ.
 func (s Settings) Hash() string {
-	s.NetworkPolicy, s.RolloutPercent = nil, 0
+	s.NetworkPolicy, s.RolloutPercent, s.Version = nil, 0, "" // the version is no label of pods
 	raw, _ := json.Marshal(s)
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:16])
@@ -38,7 +38,8 @@ func (s Settings) Hash() string {
 // Indexers is what holds for the pods of all indexers, as the operator's file has it (YAML). Where a Chain's spec.indexer says something of
 // the same field, that counts for its own indexer.
 type Indexers struct {
-	// Instance and Version are the labels app.kubernetes.io/instance and app.kubernetes.io/version of all objects; empty ones are left out.
+	// Instance is the label app.kubernetes.io/instance of all objects and pods, Version the label app.kubernetes.io/version of objects alone: another
+	// one is no reason to start a pod anew. Empty ones are left out.
 	Instance string `json:"instance,omitempty"`
 	Version  string `json:"version,omitempty"`
 	// DatabaseConnections is how many connections to the database an indexer may have; without it four for each core, twice.

@@ -163,6 +163,7 @@ func (b *builder) deployment() *appsv1ac.DeploymentApplyConfiguration {
 		replicas = 0
 	}
 	labels, annotations := maps.Clone(b.labels), map[string]string{AnnotationDocument: b.hash}
+	delete(labels, LabelVersion)
 	maps.Copy(labels, b.settings.Labels)
 	maps.Copy(annotations, b.settings.Annotations)
 	return appsv1ac.Deployment(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).

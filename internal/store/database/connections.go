@@ -13,7 +13,7 @@ import (
 // MaxConnections is the parameter of an address that bounds the connections of a program's pools, as pgx's own pools call it.
 const MaxConnections = "pool_max_conns"
 
-// fewestConnections is the least bound with which readers, writers and those who stand apart have some each.
+// fewestConnections is the least bound with which readers and writers have some each, beside the reserved ones.
 const fewestConnections = 10
 
 // connections are how many a program may have open in each pool. Besides, one waits for hints, and one may look after the database.
@@ -36,7 +36,7 @@ func connectionsOf(cfg *pgx.ConnConfig) (connections, error) {
 	return connections{min(usual, half), min(usual, half), reserved}, nil
 }
 
-// ofReader are those of a program that only reads: its second pool is as small as the one apart.
+// ofReader are those of a program that only reads: its second pool is as small as the reserved one.
 func (c connections) ofReader() connections {
 	return connections{min(4*runtime.GOMAXPROCS(0), c.read+c.write-c.reserved), c.reserved, c.reserved}
 }

@@ -65,7 +65,7 @@ func unreachable(err error) bool {
 }
 
 // Unreachable reports whether an error is that nobody answers at the database's address any more, that it is starting or stopping, or that it
-// lets nobody in.
+// refuses the login.
 func Unreachable(err error) bool {
 	const connectionLost, operatorIntervened = "08", "57P"
 	var connecting *pgconn.ConnectError
