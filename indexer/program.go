@@ -25,7 +25,7 @@ type Program struct {
 	Document string
 	// DocumentHash is the hash that the document must have, since a cluster's node may have an older copy; empty takes any.
 	DocumentHash string
-	// Settings is told in the State: what the operator calls what all indexers have in common.
+	// Settings is repeated in the State. It is the hash of what all indexers of a cluster have in common; empty outside a cluster.
 	Settings string
 	// Database is sqlite:PATH or postgres://….
 	Database   string
@@ -101,9 +101,9 @@ func (p *Program) document() (*chainconfig.Chain, error) {
 
 // startedIndexer answers for an indexer that may not have started yet.
 type startedIndexer struct {
-	// opening beats while the database is opened and migrated, and before tells of that.
-	opening pulse
-	before  account
+	// opening beats while the database is opened and migrated. openingState is what the program says of itself meanwhile.
+	opening      pulse
+	openingState account
 
 	mu    sync.Mutex
 	ix    *Indexer
@@ -112,22 +112,22 @@ type startedIndexer struct {
 }
 
 func newStartedIndexer(cfg *chainconfig.Chain, settings string, now func() time.Time) *startedIndexer {
-	s := &startedIndexer{opening: pulse{now: now}, before: account{now: now}}
+	s := &startedIndexer{opening: pulse{now: now}, openingState: account{now: now}}
 	_, document, _ := cfg.Encode() // New gives the error
-	s.before.update(func(x *chainconfig.State) {
+	s.openingState.update(func(x *chainconfig.State) {
 		x.Chain, x.Document, x.Settings, x.Venues = cfg.ID, document, settings, watch.Unchecked(cfg.Venues)
 	})
 	s.step(nil)
 	return s
 }
 
-// step is a step of the opening of the database, or a try in vain.
-func (s *startedIndexer) step(inVain error) {
+// step notes that the opening of the database goes on, or, with an error, that the last try failed.
+func (s *startedIndexer) step(failed error) {
 	s.opening.beat()
-	if inVain != nil {
-		s.before.failed(chainconfig.PhaseStarting, inVain)
+	if failed != nil {
+		s.openingState.failed(chainconfig.PhaseStarting, failed)
 	} else {
-		s.before.phase(chainconfig.PhaseStarting, errStarting.Error())
+		s.openingState.phase(chainconfig.PhaseStarting, errStarting.Error())
 	}
 }
 
@@ -174,7 +174,7 @@ func (s *startedIndexer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ix, paths := s.ix, s.paths
 	s.mu.Unlock()
 	if ix == nil && r.URL.Path == chainconfig.StatePath {
-		writeState(w, s.before.told())
+		writeState(w, s.openingState.told())
 		return
 	}
 	if ix == nil {

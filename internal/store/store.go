@@ -145,9 +145,9 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 	return of(schema.Open(ctx, dsn, func() {}))
 }
 
-// OpenPatiently is Open, and waits for up to a minute for a database that nobody answers for. It calls step before each statement of a migration
-// and after each try in vain, with its error, so that the caller learns how the opening goes on.
-func OpenPatiently(ctx context.Context, dsn string, now func() time.Time, step func(inVain error), log *slog.Logger) (*Store, error) {
+// OpenPatiently is Open, and waits for up to a minute for a database that nobody answers for. It calls step before each statement of a migration,
+// and after each try that failed, with its error, so that the caller learns how the opening goes on.
+func OpenPatiently(ctx context.Context, dsn string, now func() time.Time, step func(failed error), log *slog.Logger) (*Store, error) {
 	return of(schema.OpenPatiently(ctx, dsn, now, step, log))
 }
 

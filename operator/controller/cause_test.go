@@ -65,7 +65,7 @@ func TestTheCauseOfAnIndexerThatIsNotReady(t *testing.T) {
 		w.kubelet(c, x.says)
 		w.become(c, "Available False "+x.want, "Ready False "+x.want)
 	}
-	// What the indexer itself says comes before.
+	// The indexer says another cause than the kubelet, and the Chain shows the indexer's.
 	w.indexers.says("base", func(s *chainconfig.State) {
 		s.Phase, s.Message, s.Cause = chainconfig.PhaseFailing, "dial tcp: connection refused", chainconfig.CauseDatabase
 	})

@@ -30,7 +30,15 @@ const (
 // this one. A forced change waits for nothing.
 func (r *chainReconciler) mayChange(ctx context.Context, c *v1alpha1.Chain, key types.NamespacedName) (onTrial bool, err error) {
 	settings := r.settings.get()
-	all, err := r.indexers(ctx, c.Namespace, settings.Hash())
+	hash := settings.Hash()
+	var own appsv1.Deployment
+	if err := r.Get(ctx, key, &own); err != nil {
+		return false, client.IgnoreNotFound(err) // a new one ends none
+	}
+	if own.Annotations[workload.AnnotationSettings] == hash && own.Annotations[workload.AnnotationTrial] != hash {
+		return false, nil // nothing is new for it, and nobody waits for it
+	}
+	all, err := r.indexers(ctx, c.Namespace, hash)
 	if err != nil {
 		return false, err
 	}

@@ -37,6 +37,19 @@ func (w *world) withImage(image string, ids []string) (out []string) {
 	return out
 }
 
+// readyChains makes chains, and waits until all are ready.
+func (w *world) readyChains(ids []string) (out []*v1alpha1.Chain) {
+	w.t.Helper()
+	for i, id := range ids {
+		w.indexers.says(id)
+		out = append(out, w.chain(id, int64(i+1)))
+	}
+	for _, c := range out {
+		w.become(c, "Ready True Ready")
+	}
+	return out
+}
+
 // lookedAt waits until the operator has decided about a chain since now.
 func (w *world) lookedAt(c *v1alpha1.Chain, order int) {
 	w.t.Helper()
@@ -55,14 +68,7 @@ func TestAChangeOfAllIndexersIsTriedOnOne(t *testing.T) {
 	w := newWorld(t)
 	first := w.run()
 	ids := []string{"arbitrum", "base", "bsc"}
-	var chains []*v1alpha1.Chain
-	for i, id := range ids {
-		w.indexers.says(id)
-		chains = append(chains, w.chain(id, int64(i+1)))
-	}
-	for _, c := range chains {
-		w.become(c, "Ready True Ready")
-	}
+	chains := w.readyChains(ids)
 	if err := first.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -129,12 +135,8 @@ func TestARolloutWaitsForTheHead(t *testing.T) {
 	op := w.run()
 	ids := []string{"arbitrum", "base", "bsc", "monad"}
 	chains := map[string]*v1alpha1.Chain{}
-	for i, id := range ids {
-		w.indexers.says(id)
-		chains[id] = w.chain(id, int64(i+1))
-	}
-	for _, c := range chains {
-		w.become(c, "Ready True Ready")
+	for i, c := range w.readyChains(ids) {
+		chains[ids[i]] = c
 	}
 	if err := op.stop(); err != nil {
 		t.Fatal(err)
@@ -205,9 +207,11 @@ func TestARolloutWaitsForTheHead(t *testing.T) {
 
 const next = "none.invalid/boardwalk:next"
 
-// TestRolloutsOfAnyIndexers: whatever indexers there are, however slowly they come back and whatever becomes of their chains meanwhile, no more than so
-// many are on trial at a time, those whose chains were ready for long come first, one that doesn't run for a moment is guarded like the others, and all
-// are changed in the end unless as many as may be on trial don't come back.
+// TestRolloutsOfAnyIndexers makes up indexers, has some of them fail meanwhile and some never come back, and sees that
+//   - no more than the allowed number are on trial at a time,
+//   - those whose chains were ready for long come first,
+//   - an indexer that doesn't run for a moment isn't changed without a limit,
+//   - all are changed in the end, unless the allowed number are on trial and never come back.
 func TestRolloutsOfAnyIndexers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -297,14 +301,7 @@ func TestARefusedChangeIsTriedOnOneChain(t *testing.T) {
 	f := newSettingsFile(t, "logLevel: info\n")
 	op := w.run(f.options)
 	ids := []string{"arbitrum", "base", "bsc"}
-	var chains []*v1alpha1.Chain
-	for i, id := range ids {
-		w.indexers.says(id)
-		chains = append(chains, w.chain(id, int64(i+1)))
-	}
-	for _, c := range chains {
-		w.become(c, "Ready True Ready")
-	}
+	chains := w.readyChains(ids)
 	f.write("volumes: [{name: a, emptyDir: {}, hostPath: {path: /}}]\nvolumeMounts: [{name: a, mountPath: /a}]\n") // a volume of two kinds
 	w.become(chains[0], "Ready False ApplyFailed may not specify more than 1 volume type")
 	before := len(op.all())

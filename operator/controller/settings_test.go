@@ -233,7 +233,7 @@ func TestRemovingOneReleasesIndexersLeavesOthers(t *testing.T) {
 	if err := w.List(t.Context(), &left, client.InNamespace(w.namespace)); err != nil || len(left.Items) != 1 || !left.Items[0].DeletionTimestamp.IsZero() {
 		t.Errorf("after another release's indexers were removed there are %d Deployments: %v", len(left.Items), err)
 	}
-	// What an older version made has no release's name.
+	// An older version of the operator gave its objects no label with the release's name. They are deleted as well.
 	w.patch(w.deployment("base"), `{"metadata":{"labels":{"app.kubernetes.io/instance":null}}}`)
 	if err := RemoveIndexers(t.Context(), remover, w.namespace, "markets"); err != nil {
 		t.Fatal(err)

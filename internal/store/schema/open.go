@@ -26,9 +26,9 @@ func Open(ctx context.Context, dsn string, beat func()) (*database.DB, error) {
 	return d, nil
 }
 
-// OpenPatiently is Open, and waits for up to a minute for a database that nobody answers for. It calls step before each statement of a migration
-// and after each try in vain, with its error, so that the caller learns how the opening goes on.
-func OpenPatiently(ctx context.Context, dsn string, now func() time.Time, step func(inVain error), log *slog.Logger) (*database.DB, error) {
+// OpenPatiently is Open, and waits for up to a minute for a database that nobody answers for. It calls step before each statement of a migration,
+// and after each try that failed, with its error, so that the caller learns how the opening goes on.
+func OpenPatiently(ctx context.Context, dsn string, now func() time.Time, step func(failed error), log *slog.Logger) (*database.DB, error) {
 	for until := now().Add(patience); ; {
 		d, err := Open(ctx, dsn, func() { step(nil) })
 		if !errors.Is(err, database.ErrUnreachable) || now().After(until) {
