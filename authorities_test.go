@@ -148,12 +148,15 @@ func (c *company) proxy(t *testing.T, node string) (address string, used *atomic
 			return
 		}
 		defer func() { _ = server.Close() }()
-		w.WriteHeader(http.StatusOK)
 		client, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			return
 		}
 		defer func() { _ = client.Close() }()
+		// The server reads of the connection until it is taken over: what the client sends after an earlier answer could be lost.
+		if _, err := io.WriteString(client, "HTTP/1.1 200 OK\r\n\r\n"); err != nil {
+			return
+		}
 		go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
 		_, _ = io.Copy(client, server)
 	}))

@@ -10,6 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/social"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 const (
@@ -17,6 +18,8 @@ const (
 	changesAtOnce = 1000
 	// walletsAtOnce is how many wallets one commit begins to watch, and copiesAtOnce from how many trades of theirs on the others wait for the next.
 	walletsAtOnce, copiesAtOnce = 500, 5_000
+	// registryTries is how often the registry is read in vain before blocks go on without it.
+	registryTries = 3
 )
 
 // wallets follows the registry for the wallets of members on one chain.
@@ -148,18 +151,26 @@ func addWatch(facts []store.StoredFact, b *market.Block, f market.Fact) []store.
 // same, and what changed is taken in later.
 func (ix *Indexer) followRegistry(ctx context.Context) (begun []market.WatchFact, err error) {
 	w := &ix.wallets
-	newest, err := ix.store.Social.LastChange(ctx)
-	if err != nil {
-		return nil, ix.registryUnread(ctx, err)
+	var newest int64
+	ok, err := ix.fromRegistry(ctx, func() (err error) {
+		newest, err = ix.store.Social.LastChange(ctx)
+		return err
+	})
+	if !ok {
+		return nil, err
 	}
 	if newest < w.last { // it was restored to what it was before
 		w.last = 0
 	}
 	room := room{wallets: walletsAtOnce, copies: copiesAtOnce}
 	for w.last < newest && room.isLeft() {
-		list, err := ix.store.Social.Changes(ctx, w.last, changesAtOnce)
-		if err != nil {
-			return begun, ix.registryUnread(ctx, err)
+		var list []social.Change
+		ok, err := ix.fromRegistry(ctx, func() (err error) {
+			list, err = ix.store.Social.Changes(ctx, w.last, changesAtOnce)
+			return err
+		})
+		if !ok {
+			return begun, err
 		}
 		if len(list) == 0 {
 			break
@@ -177,7 +188,6 @@ func (ix *Indexer) followRegistry(ctx context.Context) (begun []market.WatchFact
 			}
 			w.last = list[i].Number
 		}
-		ix.pulse.beat()
 	}
 	w.failing = false
 	return begun, nil
@@ -199,15 +209,30 @@ func (ix *Indexer) reserve(ctx context.Context, r *room, wallet market.Address) 
 	return err
 }
 
-func (ix *Indexer) registryUnread(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
+// fromRegistry reads from the registry. What fails is tried again within a second: with a connection that broke, no member loses the trades of a block.
+// While the registry stays away, each block tries once. ok says that it was read; err, that the program ends.
+func (ix *Indexer) fromRegistry(ctx context.Context, read func() error) (ok bool, err error) {
+	w := &ix.wallets
+	pause := retryPause{}
+	for try := 1; ; try++ {
+		err := read()
+		ix.pulse.beat()
+		switch {
+		case err == nil:
+			return true, nil
+		case ended(ctx):
+			return false, ctx.Err()
+		case w.failing:
+			return false, nil
+		case try == registryTries:
+			ix.log.WarnContext(ctx, "the members' registry can't be read: no new wallet is watched meanwhile", "err", err.Error())
+			w.failing = true
+			return false, nil
+		}
+		if !wait.For(ctx, pause.next()) {
+			return false, ctx.Err()
+		}
 	}
-	if !ix.wallets.failing {
-		ix.log.WarnContext(ctx, "the members' registry can't be read: no new wallet is watched meanwhile", "err", err.Error())
-		ix.wallets.failing = true
-	}
-	return nil
 }
 
 // takeChange takes in a change of the registry. isNew says that it makes a wallet a member's, or another member's.

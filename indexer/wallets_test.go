@@ -442,6 +442,57 @@ func TestRegistryAway(t *testing.T) {
 	}
 }
 
+// TestRegistryReadAgain: a connection that breaks while the registry is read costs no wallet a block: it is read again.
+func TestRegistryReadAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 10)
+	dsn := storetest.DSN(t, "postgres")
+	st := storetest.OpenAt(t, dsn)
+	stop := run(t, w.config(), st, 0)
+	defer stop()
+	w.await(t, st)
+	before, _, err := st.Chain(t.Context(), "base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.enrolTraders(t, dsn)
+	db := st.Inspect.Database().Write
+	lock, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Rollback() }()
+	if _, err := lock.ExecContext(t.Context(), "LOCK TABLE member_wallets IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	w.trade(t, 1)
+	reader := 0
+	for deadline := time.Now().Add(60 * time.Second); reader == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody reads the registry")
+		}
+		err := db.QueryRowContext(t.Context(), "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND "+
+			"wait_event_type = 'Lock' AND query LIKE '%member_wallets%'").Scan(&reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := lock.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	w.trade(t, 2)
+	w.await(t, st)
+	facts, err := st.Wallets.WatchFacts(t.Context(), "base", 0)
+	if err != nil || len(facts) == 0 {
+		t.Fatalf("%d facts, %v", len(facts), err)
+	}
+	for _, f := range facts {
+		if f.Block != before.Last.Number+1 {
+			t.Errorf("a wallet is watched from block %d on, want %d: %+v", f.Block, before.Last.Number+1, f.Fact)
+		}
+	}
+}
+
 // TestOneAccountTwice: a member may have an account on every chain and on one besides. It is watched once, and as long as either is theirs.
 func TestOneAccountTwice(t *testing.T) {
 	t.Parallel()
