@@ -62,7 +62,7 @@ verify: generate ## Check that generated files are current, the modules are tidy
 	go -C $(PEERS) mod tidy -diff
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet -unreachable ./...
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet -C $(PEERS) -unreachable ./...
-	@changed=$$(git status --porcelain -- '*.gen.go' '*zz_generated*' config/crd/bases charts/boardwalk/files/crds); \
+	@changed=$$(git status --porcelain -- '*.gen.go' '*zz_generated*' config/crd/bases charts/boardwalk/files/crds docs/reference.md); \
 	if [ -n "$$changed" ] && [ -n "$$CI" ]; then echo "generated files are not current: run make generate"; echo "$$changed"; exit 1; fi
 
 .PHONY: simulate

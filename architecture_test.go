@@ -84,6 +84,7 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"internal/catalog/cluster": {programs, {module + "internal/store"}, sql},
 		"operator/controller":      {others, sql},
 		"operator/workload":        {others, sql, clients},
+		"doctor":                   {without(others, module+"apiserver"), {module + "operator", module + "members", module + "apiserver/serve", module + "apiserver/read"}, sql},
 		"internal/venue":           {programs, {module + "internal/store"}, sql, clients},
 		"api/v1alpha1":             {{module}, sql, clients},
 	} {

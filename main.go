@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,7 +26,11 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := authorities.Trust(os.Getenv(authorities.Env))
 	if err == nil {
-		err = cmd.New(build()).ExecuteContext(ctx)
+		root := cmd.New
+		if strings.HasPrefix(filepath.Base(os.Args[0]), "kubectl-") {
+			root = cmd.NewPlugin
+		}
+		err = root(build()).ExecuteContext(ctx)
 	}
 	stop()
 	if err != nil {

@@ -25,6 +25,7 @@ func New(build serve.Build) *cobra.Command {
   boardwalk up          everything in one process, on an embedded database
   boardwalk samples     the sample chains and launch venues that this binary carries
   boardwalk check       what chains' nodes say of what is declared, and what they can do
+  boardwalk doctor      why what the API serves of a chain is old
   boardwalk operator    the Kubernetes operator: an indexer for each declared chain
   boardwalk indexer     one chain's indexer
   boardwalk apiserver   the public API, from what the indexers wrote
@@ -39,7 +40,7 @@ From nothing to live prices: boardwalk up --chain base --rpc https://YOUR-NODE`,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.AddCommand(upCommand(build), samplesCommand(), checkCommand(), operatorCommand(build), indexerCommand(build), apiserverCommand(build), rendererCommand(build),
+	root.AddCommand(upCommand(build), samplesCommand(), checkCommand(), doctorCommand(), operatorCommand(build), indexerCommand(build), apiserverCommand(build), rendererCommand(build),
 		migrateCommand(), reindexCommand(), membersCommand(build), importCommand(), exportCommand(), versionCommand(build))
 	return root
 }

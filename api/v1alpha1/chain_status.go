@@ -4,26 +4,30 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ChainStatus is what the operator has seen.
+// ChainStatus is the state of the chain as the operator saw it last. The operator writes it.
 type ChainStatus struct {
-	// ObservedGeneration is the generation of the spec that the conditions are about; -1 before the operator has seen the resource.
+	// ObservedGeneration is the generation of the spec (metadata.generation) that the conditions are about. It is -1 before the operator has seen the
+	// resource.
 	//
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions of the chain: Accepted, Available, Synced, and Ready, which sums these up; Stalled, where a person has to act; AsDeclared, and
-	// Reindexing.
+	// Conditions are the conditions of the chain: Accepted (the spec is valid, and no older Chain has its ids), Available (the indexer runs), Synced (the
+	// indexer is within indexer.maxLag of the chain's head), Ready (all of these are true, or the chain is suspended), Stalled (only while nothing goes on
+	// before a person acts), AsDeclared (each declared address has a contract of the declared kind) and Reindexing (a new generation of the index is being
+	// made).
 	//
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// Lag is roughly how far the indexer is behind the chain; blocks and seconds are in its metrics.
+	// Lag is the rough delay of the indexer behind the chain: <15s, <2m or more (2 minutes or longer). The exact blocks and seconds are in the indexer's
+	// metrics. Left out: the delay isn't known, or no indexer should run.
 	//
 	// +optional
 	Lag Lag `json:"lag,omitempty"`
-	// LastAccepted is the spec that was accepted last, as JSON. While a later one is Invalid the chain is served and indexed as this
-	// says, but for suspend. It is left out of a chain that was never accepted, and where it would be too long.
+	// LastAccepted is the spec that was accepted last, as JSON. While a later spec is invalid (reason Invalid), the chain is served and indexed as this one
+	// says, except for suspend, which counts at once. Left out: no spec was accepted, or the spec is longer than 262144 bytes.
 	//
 	// +kubebuilder:validation:MaxLength=262144
 	// +optional
@@ -37,7 +41,7 @@ const AnnotationForceRollout = "boardwalk.dev/force-rollout"
 // MaxLastAccepted bounds ChainStatus.LastAccepted, in bytes.
 const MaxLastAccepted = 262144
 
-// Lag is a rough distance, so that it doesn't change with every block.
+// Lag is a rough delay, so that the status doesn't change with every block: <15s, <2m or more (2 minutes or longer).
 //
 // +kubebuilder:validation:Enum="<15s";"<2m";more
 type Lag string

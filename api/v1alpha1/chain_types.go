@@ -23,8 +23,8 @@ const (
 	DefaultPastDays         int64   = 90
 )
 
-// Chain declares one chain: what it is called, where its nodes are, which of its assets and exchanges are believed, and
-// how much of it is kept. One indexer runs per Chain that isn't suspended.
+// Chain declares one blockchain: its name, its nodes, the assets and exchanges that Boardwalk trusts there, and how much of its data is kept. One
+// indexer runs for each accepted Chain that isn't suspended.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -58,7 +58,7 @@ type ChainList struct {
 	Items []Chain `json:"items"`
 }
 
-// ChainSpec is what a platform team says about a chain.
+// ChainSpec is the declaration of one chain. The platform team writes it.
 //
 // +kubebuilder:validation:XValidation:rule="self.family != 'EVM' || has(self.chainID)",message="an EVM chain needs chainID: write the number that its nodes answer to eth_chainId, 8453 for Base",fieldPath=".chainID"
 // +kubebuilder:validation:XValidation:rule="self.family == 'EVM' || !has(self.chainID)",message="chainID is for family EVM alone: leave it out",fieldPath=".chainID"
@@ -78,7 +78,8 @@ type ChainList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.rpc) || !has(self.rpc.endpoints) || size(self.rpc.endpoints) == 0 || self.rpc.endpoints.exists(e, !has(e.protocol) || e.protocol == 'JSONRPC')",message="endpoints of protocol YellowstoneGRPC can't be asked anything: add one of protocol JSONRPC",fieldPath=".rpc.endpoints"
 // +kubebuilder:validation:XValidation:rule="(has(self.suspend) && self.suspend) || (has(self.rpc) && has(self.rpc.endpoints) && size(self.rpc.endpoints) > 0)",message="a running chain needs a node: add one under rpc.endpoints, or write suspend: true",fieldPath=".rpc.endpoints"
 type ChainSpec struct {
-	// ID names the chain in the public API ("base") and in the database. It can't change.
+	// ID is the name of the chain in the public API and in the database: 1 to 32 characters of a-z, 0-9 and -, with a letter or digit at both ends
+	// (for example base). It can't be "all", and it can't change.
 	//
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
@@ -87,7 +88,7 @@ type ChainSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self != 'all'",message="all means every chain in the public API: choose another id"
 	ID string `json:"id"`
 
-	// Label is the name that people read ("BNB Chain").
+	// Label is the name that people read, 1 to 48 characters (for example BNB Chain).
 	//
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=48
@@ -95,18 +96,19 @@ type ChainSpec struct {
 	// +kubebuilder:validation:XValidation:rule=`!self.matches(r'^\s|\s$|[\x00-\x1f\x7f]')`,message="a label has no space at either end and no control character"
 	Label string `json:"label"`
 
-	// Family is the kind of chain; it can't change.
+	// Family is the kind of chain: EVM (chains that run Ethereum's virtual machine) or Solana. It can't change.
 	Family Family `json:"family"`
 
-	// ChainID is what an EVM chain's nodes answer to eth_chainId; left out on other families. It can't change.
+	// ChainID is the number that the nodes of an EVM chain answer to eth_chainId, 1 to 9007199254740991 (for example 8453 for Base). Family EVM requires it;
+	// on family Solana it must be left out. It can't change.
 	//
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=9007199254740991
 	// +optional
 	ChainID *int64 `json:"chainID,omitempty"`
 
-	// GenesisHash is what a Solana chain's nodes answer to getGenesisHash. Left out it is the mainnet's, and left out it is on other families. It can't
-	// change.
+	// GenesisHash is the hash that the nodes of a Solana chain answer to getGenesisHash: base58, 32 to 44 characters. On family EVM it must be left out. It
+	// can't change, and can't be added or removed later. Default: 5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d (Solana's mainnet).
 	//
 	// +kubebuilder:validation:MinLength=32
 	// +kubebuilder:validation:MaxLength=44
@@ -114,12 +116,14 @@ type ChainSpec struct {
 	// +optional
 	GenesisHash string `json:"genesisHash,omitempty"`
 
-	// MinTradeUSD is the smallest trade that the platform offers on this chain, in USD, up to 1000000.
+	// MinTradeUSD is the value of the smallest trade that the platform offers on this chain, in USD, 0 to 1000000 (for example "2.0"). A member counts as
+	// being in a token only after a purchase of at least this value.
 	//
 	// +kubebuilder:validation:XValidation:rule="double(self) <= 1000000.0",message="minTradeUSD must be at most 1000000"
 	MinTradeUSD Decimal `json:"minTradeUSD"`
 
-	// BlockTime is the usual time between blocks, 50ms to 5m: the pace at which the head is read.
+	// BlockTime is the usual time between two blocks of the chain, 50ms to 5m (for example 250ms). Where the node doesn't announce new blocks by itself, the
+	// indexer asks for them at about this pace, but at least once and at most 5 times a second.
 	//
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -127,10 +131,11 @@ type ChainSpec struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('50ms') && duration(self) <= duration('5m')",message="blockTime must be from 50ms to 5m"
 	BlockTime metav1.Duration `json:"blockTime"`
 
+	// NativeAsset is the chain's own coin (for example ETH or SOL).
 	NativeAsset NativeAsset `json:"nativeAsset"`
 
-	// QuoteAssets are the assets against which tokens are priced, in order of preference. A pool is followed only if one
-	// of its sides is among them.
+	// QuoteAssets are the assets in which tokens are priced, 1 to 16, in order of preference. A pool is followed only if one of its two assets is in this
+	// list. Assets with a peg come first, because the others are priced in them.
 	//
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
@@ -140,7 +145,8 @@ type ChainSpec struct {
 	// +listMapKey=symbol
 	QuoteAssets []QuoteAsset `json:"quoteAssets"`
 
-	// Majors are the large tokens that the majors list shows; their holders are counted.
+	// Majors are the large tokens that the list of majors in the public API shows, up to 64. Their holders are counted where tracking.holders is Declared or
+	// All. Left out: the list shows no token of this chain.
 	//
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.address.lowerAscii() == a.address.lowerAscii()))",message="two majors have one address: keep one of them"
@@ -150,7 +156,7 @@ type ChainSpec struct {
 	// +optional
 	Majors []Major `json:"majors,omitempty"`
 
-	// Exchanges are the deployments whose pools are believed. Pools of any other factory are ignored.
+	// Exchanges are the exchanges whose pools count on this chain, up to 32. Pools of any other factory are ignored. Left out: no exchange's pools count.
 	//
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.factory.lowerAscii() == a.factory.lowerAscii()))",message="two exchanges have one factory: keep one of them"
@@ -159,31 +165,31 @@ type ChainSpec struct {
 	// +optional
 	Exchanges []Exchange `json:"exchanges,omitempty"`
 
-	// RPC says where the chain's nodes are. Only a suspended chain can do without.
+	// RPC lists the chain's nodes. Left out: the chain must be suspended.
 	//
 	// +optional
 	RPC RPC `json:"rpc,omitzero"`
 
-	// Start says from where on the chain is read; it counts when the chain is indexed for the first time. Left out, it
-	// is the head as it is then.
+	// Start is the place from which on the chain is read. It counts when the chain is indexed for the first time, and again for each later generation of the
+	// index (indexer.generation); with {now: true} a later generation begins at the block at which the served index began. Default: {now: true}.
 	//
 	// +kubebuilder:default={now: true}
 	// +optional
 	Start *Start `json:"start,omitempty"`
 
-	// Tracking bounds what is kept.
+	// Tracking says which data of the chain is kept and counted. Left out: each of its fields has its default.
 	//
 	// +kubebuilder:default={}
 	// +optional
 	Tracking Tracking `json:"tracking,omitzero"`
 
-	// Retention is how long rows are kept.
+	// Retention says how long trades and 1-minute candles are kept. Left out: both are kept for good.
 	//
 	// +optional
 	Retention Retention `json:"retention,omitzero"`
 
-	// ReorgBlocks is the deepest reorganisation that can be undone, in blocks. Deeper ones stop the chain's indexer until
-	// a human acts. Every block of it costs rows.
+	// ReorgBlocks is the depth of the deepest reorganisation that can be undone, in blocks, 1 to 10000. A deeper one stops the chain's indexer until a
+	// person acts. A larger number takes more rows in the database. Default: 64.
 	//
 	// +kubebuilder:default=64
 	// +kubebuilder:validation:Minimum=1
@@ -191,8 +197,8 @@ type ChainSpec struct {
 	// +optional
 	ReorgBlocks *int64 `json:"reorgBlocks,omitempty"`
 
-	// FinalityDepth is how many blocks below the head a block is called final where the node knows no finalized tag. On
-	// rollups that is thousands of blocks.
+	// FinalityDepth is the number of blocks below the head from which on a block counts as final, 1 to 1000000, where the node of an EVM chain knows no
+	// finalized tag. A rollup needs hundreds or thousands of blocks. It has no effect on family Solana. Default: 64.
 	//
 	// +kubebuilder:default=64
 	// +kubebuilder:validation:Minimum=1
@@ -200,25 +206,26 @@ type ChainSpec struct {
 	// +optional
 	FinalityDepth *int64 `json:"finalityDepth,omitempty"`
 
-	// Trust is what the chain's trust checks can't read from the chain.
+	// Trust declares facts that the trust checks of tokens need and can't read from the chain. Left out: no contract counts as a locker.
 	//
 	// +optional
 	Trust Trust `json:"trust,omitzero"`
 
-	// PlatformFee says how the chain shows the platform's fee. Left out, no fee counts in the members' profit. An index that is made anew goes by it for all of the
-	// chain's past: add recipients, and leave former ones in.
+	// PlatformFee declares the accounts and contracts by which the chain shows the platform's fee. A new generation of the index uses the declaration for
+	// all of the chain's past: add new recipients, and keep former ones in the list. Left out: no fee counts in the members' profit.
 	//
 	// +optional
 	PlatformFee *PlatformFee `json:"platformFee,omitempty"`
 
-	// FetchMetadata says whether the indexer fetches launched tokens' descriptions and pictures, from public addresses alone.
-	// Without it they stay unknown.
+	// FetchMetadata says whether the indexer fetches the descriptions and pictures of launched tokens. It fetches them from public addresses alone. With
+	// false they stay unknown. Default: true.
 	//
 	// +kubebuilder:default=true
 	// +optional
 	FetchMetadata *bool `json:"fetchMetadata,omitempty"`
 
-	// Order is the chain's place in lists: lower comes first. Chains of one order are listed by age, then by name.
+	// Order is the chain's place in lists, 0 to 10000: a lower number comes first. Chains with the same number are listed by age, then by name.
+	// Default: 1000.
 	//
 	// +kubebuilder:default=1000
 	// +kubebuilder:validation:Minimum=0
@@ -226,18 +233,19 @@ type ChainSpec struct {
 	// +optional
 	Order *int32 `json:"order,omitempty"`
 
-	// Indexer is what the chain's indexer gets of the cluster, and what is asked of it.
+	// Indexer configures the chain's indexer: its index, its allowed delay, its CPU and memory, and the nodes of the cluster that it runs on. Left out: each
+	// of its fields has its default.
 	//
 	// +optional
 	Indexer Indexer `json:"indexer,omitzero"`
 
-	// Suspend stops the chain's indexer. The chain stays in the public API, with what was indexed before.
+	// Suspend stops the chain's indexer. The chain stays in the public API, with the data that was indexed before. Default: false.
 	//
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 }
 
-// Family is a kind of chain.
+// Family is a kind of chain: EVM (chains that run Ethereum's virtual machine) or Solana.
 //
 // +kubebuilder:validation:Enum=EVM;Solana
 type Family string
@@ -248,7 +256,7 @@ const (
 	FamilySolana Family = "Solana"
 )
 
-// Decimal is a number that isn't negative, written as text: up to 10 digits, a point and up to 9 more.
+// Decimal is a number of 0 or more, written in quotes: up to 10 digits, and up to 9 more after a point (for example "2.0").
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=20
@@ -256,8 +264,9 @@ const (
 // +kubebuilder:validation:XValidation:rule=`self.matches(r'^[0-9]+(\.[0-9]+)?$')`,message=`write a number in quotes that has neither sign nor exponent, such as "2.0"`
 type Decimal string
 
-// Address is a contract: 0x and 40 hexadecimal digits on an EVM chain, in one case or with a right EIP-55 checksum; a
-// base58 key of 32 bytes on Solana.
+// Address is the address of a contract or account. On an EVM chain: 0x and 40 hexadecimal digits, all in lower case, all in upper case, or with a
+// correct EIP-55 checksum (for example 0x4200000000000000000000000000000000000006). On Solana: a base58 key of 32 bytes (for example
+// So11111111111111111111111111111111111111112).
 //
 // +kubebuilder:validation:MinLength=32
 // +kubebuilder:validation:MaxLength=44
@@ -265,7 +274,8 @@ type Decimal string
 // +kubebuilder:validation:XValidation:rule="self != '0x0000000000000000000000000000000000000000'",message="the zero address is no contract: write the wrapped coin's address for the native coin, and leave out what has none"
 type Address string
 
-// EVMAddress is a contract on an EVM chain: 0x and 40 hexadecimal digits, in one case or with a right EIP-55 checksum.
+// EVMAddress is the address of a contract on an EVM chain: 0x and 40 hexadecimal digits, all in lower case, all in upper case, or with a correct EIP-55
+// checksum (for example 0x4200000000000000000000000000000000000006).
 //
 // +kubebuilder:validation:MinLength=42
 // +kubebuilder:validation:MaxLength=42
@@ -273,7 +283,7 @@ type Address string
 // +kubebuilder:validation:XValidation:rule="self != '0x0000000000000000000000000000000000000000'",message="the zero address is no contract: write the deployed one, and leave out what has none"
 type EVMAddress string
 
-// Symbol is a short code of an asset.
+// Symbol is the short code of an asset: 1 to 16 letters, digits, dots, underscores and hyphens (for example WETH).
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=16
@@ -282,75 +292,85 @@ type Symbol string
 
 // NativeAsset is the chain's own coin.
 type NativeAsset struct {
-	// Symbol of the coin itself ("ETH").
+	// Symbol is the short code of the coin itself, 1 to 16 characters (for example ETH).
 	Symbol Symbol `json:"symbol"`
-	// Wrapped is the contract or mint that stands for the coin in pools (WETH).
+	// Wrapped is the address of the contract (EVM) or mint (Solana) that stands for the coin in pools (for example
+	// 0x4200000000000000000000000000000000000006, which is WETH on Base).
 	Wrapped Address `json:"wrapped"`
 }
 
-// QuoteAsset is an asset against which tokens are priced.
+// QuoteAsset is an asset in which tokens are priced.
 type QuoteAsset struct {
-	// Symbol of the token itself ("WETH", "USDC").
-	Symbol  Symbol  `json:"symbol"`
+	// Symbol is the short code of the token itself, 1 to 16 characters (for example WETH or USDC). No two quote assets have the same one.
+	Symbol Symbol `json:"symbol"`
+	// Address is the address of the token's contract (EVM) or mint (Solana). No two quote assets have the same one.
 	Address Address `json:"address"`
-	// Peg declares the asset's price. Without it the asset is priced by its own pools.
+	// Peg declares the asset's price in USD. Left out: the asset is priced by its own pools.
 	//
 	// +optional
 	Peg *Peg `json:"peg,omitempty"`
 }
 
-// Peg is a declared price with the bound beyond which it isn't believed.
+// Peg is a declared price, with the limit up to which it is used.
 type Peg struct {
-	// USD is the price of one whole token, above 0 and up to 1000000.
+	// USD is the declared price of one whole token, in USD, above 0 and up to 1000000 (for example "1").
 	//
 	// +kubebuilder:validation:XValidation:rule="double(self) > 0.0 && double(self) <= 1000000.0",message="peg.usd must be above 0 and at most 1000000; leave peg out for an asset without one"
 	USD Decimal `json:"usd"`
-	// MaxDeviationPct is how far, in percent, the asset's own pools may be from the peg before they are believed
-	// instead: above 0 and up to 50.
+	// MaxDeviationPct is the largest difference between the peg and the price in the asset's own pools at which the peg is used, in percent of the peg,
+	// above 0 and up to 50 (for example "2"). At a larger difference the price in the pools is used instead.
 	//
 	// +kubebuilder:validation:XValidation:rule="double(self) > 0.0 && double(self) <= 50.0",message="peg.maxDeviationPct must be above 0 and at most 50"
 	MaxDeviationPct Decimal `json:"maxDeviationPct"`
 }
 
-// Major is a large token, shown under the code of the asset that it stands for.
+// Major is a large token. Lists show it under the code of the asset that it stands for.
 type Major struct {
-	// Asset is the code ("ETH" for WETH); upper or lower case doesn't matter.
-	Asset   Symbol  `json:"asset"`
+	// Asset is the code under which lists show the token, 1 to 16 characters (for example ETH for WETH). Upper or lower case doesn't matter. No two majors
+	// have the same one.
+	Asset Symbol `json:"asset"`
+	// Address is the address of the token's contract (EVM) or mint (Solana). No two majors have the same one.
 	Address Address `json:"address"`
 }
 
-// Exchange is one deployment of a pool protocol.
+// Exchange is one deployment of a pool protocol on the chain.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.hooks) || size(self.hooks) == 0 || self.protocol == 'UniswapV4'",message="hooks are for protocol UniswapV4 alone: leave them out",fieldPath=".hooks"
 // +kubebuilder:validation:XValidation:rule="!has(self.positionManager) || self.protocol == 'UniswapV4'",message="positionManager is for protocol UniswapV4 alone: leave it out",fieldPath=".positionManager"
 // +kubebuilder:validation:XValidation:rule="!has(self.feePips) || self.protocol == 'UniswapV2' || self.protocol == 'Solidly'",message="feePips is for protocols UniswapV2 and Solidly alone, the others' pools say their fee: leave it out",fieldPath=".feePips"
 type Exchange struct {
-	// Name identifies the exchange within the chain ("uniswap-v3").
+	// Name is the name of the exchange within the chain: 1 to 32 characters of a-z, 0-9 and -, with a letter or digit at both ends (for example uniswap-v3).
 	//
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`
 	Name string `json:"name"`
-	// Protocol says how its pools work. A fork has its original's: PancakeSwap V2 is UniswapV2. PancakeSwap V3 differs
-	// from UniswapV3. Velodrome's and Aerodrome's older pools are Solidly, those with concentrated liquidity Slipstream. PumpSwap, RaydiumAMMv4,
-	// RaydiumCPMM and MeteoraDAMMv2 are of Solana.
+	// Protocol says how the exchange's pools work. A copy of an exchange has the protocol of its original.
+	// On EVM chains: UniswapV2 (Uniswap V2 and its copies, such as PancakeSwap V2), UniswapV3 (Uniswap V3 and its copies, but not PancakeSwap V3), UniswapV4
+	// (Uniswap V4, all of whose pools are in one PoolManager), PancakeSwapV3 (PancakeSwap V3, whose Swap event differs from Uniswap V3's), Solidly (the
+	// older pools of Velodrome V2 and Aerodrome), Slipstream (the pools with concentrated liquidity of Velodrome and Aerodrome).
+	// On Solana: PumpSwap (pump.fun's exchange), RaydiumAMMv4 (Raydium's AMM v4), RaydiumCPMM (Raydium's constant-product pools, CPMM), MeteoraDAMMv2
+	// (Meteora's DAMM v2).
 	Protocol Protocol `json:"protocol"`
-	// Factory is the contract that announces pools; on UniswapV4 the PoolManager, on Solana the program.
+	// Factory is the address of the contract that announces the exchange's pools: with UniswapV4 the PoolManager, on Solana the program. No two exchanges
+	// have the same one.
 	Factory Address `json:"factory"`
-	// Hooks are the UniswapV4 hook contracts whose pools may price a token. Pools without a hook always may.
+	// Hooks are the hook contracts whose pools may price a token, up to 64, for protocol UniswapV4 alone. Pools without a hook always may, and so may a pool
+	// that the launch or the graduation of a token at a declared venue names. Left out: no other pool with a hook prices a token.
 	//
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.lowerAscii() == a.lowerAscii()))",message="a hook is listed twice: keep one of them"
 	// +listType=set
 	// +optional
 	Hooks []EVMAddress `json:"hooks,omitempty"`
-	// PositionManager is Uniswap's PositionManager on UniswapV4. It tells what a pool is that is older than the index, whose creation is
-	// looked for in the past otherwise, as far as 200 requests go.
+	// PositionManager is the address of Uniswap's PositionManager, for protocol UniswapV4 alone. The indexer asks it for the tokens and the fee of a pool
+	// that is older than the index. For a pool that it doesn't know the indexer searches past blocks for the pool's creation, with up to 200 requests.
+	// Left out: the indexer searches for every older pool.
 	//
 	// +optional
 	PositionManager *EVMAddress `json:"positionManager,omitempty"`
-	// FeePips is the fee of UniswapV2 and Solidly pools, in hundredths of a basis point: 2500 is 0.25 %. Left out it is
-	// 3000 for UniswapV2.
+	// FeePips is the fee of the exchange's pools in hundredths of a basis point, 1 to 100000 (for example 2500, which is 0.25 %). It is for the protocols
+	// UniswapV2 and Solidly alone. Default: 3000 for UniswapV2, unknown for Solidly.
 	//
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
@@ -363,9 +383,10 @@ type Exchange struct {
 // +kubebuilder:validation:Enum=UniswapV2;UniswapV3;UniswapV4;PancakeSwapV3;Solidly;Slipstream;PumpSwap;RaydiumAMMv4;RaydiumCPMM;MeteoraDAMMv2
 type Protocol string
 
-// RPC is the chain's nodes.
+// RPC lists the chain's nodes.
 type RPC struct {
-	// Endpoints share the requests by weight; one that fails is left aside for a while.
+	// Endpoints are the nodes or providers that the indexer asks, up to 8. They share the calls by weight, and an endpoint that fails gets no calls for a
+	// while. Left out: the chain must be suspended.
 	//
 	// +kubebuilder:validation:MaxItems=8
 	// +listType=atomic
@@ -373,93 +394,98 @@ type RPC struct {
 	Endpoints []Endpoint `json:"endpoints,omitempty"`
 }
 
-// Endpoint is a node or a provider.
+// Endpoint is a node or a provider of nodes. It has exactly one of url and urlFrom.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.url) || !self.url.matches('^https?://[^/?#]*@')",fieldPath=".url",message="url has a user or password, which everybody sees who may read the resource: put it into a Secret and write urlFrom"
 // +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.urlFrom)",message="write either url or urlFrom.secretKeyRef, exactly one of the two"
 // +kubebuilder:validation:XValidation:rule="!has(self.computeUnits) || has(self.computeUnitsPerDay)",fieldPath=".computeUnits",message="computeUnits says what calls count of computeUnitsPerDay: write that too, or leave computeUnits out"
 type Endpoint struct {
-	// URL of the JSON-RPC service, http or https. Whoever may read the Chain, or the ConfigMap that is made of it, sees it: use
-	// urlFrom for one that contains a key.
+	// URL is the address of the node's service, http or https, up to 2048 characters (for example https://node.example.com). Everybody who may read the
+	// Chain, or the ConfigMap that the operator makes of it, sees the URL: write urlFrom for one that contains a key. Left out: urlFrom is required.
 	//
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^https?://[^\s/]+\S*$`
 	// +optional
 	URL string `json:"url,omitempty"`
-	// URLFrom takes the URL from a Secret in the Chain's namespace; a change is noticed without a restart.
+	// URLFrom takes the URL from a Secret in the Chain's namespace. The indexer notices a change of the Secret without a restart. Outside a cluster a
+	// running chain can't use it. Left out: url is required.
 	//
 	// +optional
 	URLFrom *URLSource `json:"urlFrom,omitempty"`
-	// Protocol is what the endpoint speaks: JSONRPC, or YellowstoneGRPC for one of family Solana that sends blocks by itself as soon as they are there. Such a one saves
-	// asking for each block, and stands beside one of JSONRPC, of which all else is asked. Its URL is that of the gRPC service, http or https; what follows the
-	// host is sent as the token x-token.
+	// Protocol is the protocol that the endpoint speaks: JSONRPC, or YellowstoneGRPC (for family Solana alone), by which a node sends each block as soon as
+	// it is confirmed. A YellowstoneGRPC endpoint saves most requests for blocks. It needs a JSONRPC endpoint beside it, which is asked for everything else.
+	// Its URL is that of the gRPC service; the path of the URL is sent as the token x-token. Default: JSONRPC.
 	//
 	// +kubebuilder:default=JSONRPC
 	// +optional
 	Protocol EndpointProtocol `json:"protocol,omitempty"`
-	// Weight is the share of requests that this endpoint gets.
+	// Weight is the endpoint's share of the calls in proportion to the weights of the other endpoints, 1 to 1000. Of two equally fast endpoints with the
+	// weights 3 and 1 the first one gets three calls of four. Default: 1.
 	//
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
 	Weight *int32 `json:"weight,omitempty"`
-	// RequestsPerSecond is how many calls the node takes in a second; each call of a batch counts. Left out it is learnt from the node's refusals.
+	// RequestsPerSecond is the largest number of calls that the node takes in a second, 1 to 100000. Each call of a batch counts. Left out: the indexer
+	// learns the number from the node's refusals.
 	//
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	// +optional
 	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
-	// RequestsPerDay is a hard cap, counted in calls per UTC day. Left out there is none.
+	// RequestsPerDay is the largest number of calls that the indexer makes in a UTC day, 1 to 10000000000. Each call of a batch counts. A restart of the
+	// indexer begins the count anew. Left out: there is no limit.
 	//
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000000000
 	// +optional
 	RequestsPerDay *int64 `json:"requestsPerDay,omitempty"`
-	// ComputeUnitsPerDay is a hard cap, counted in the provider's compute units (some call them credits) per UTC day; each call of a batch
-	// counts. Left out there is none.
+	// ComputeUnitsPerDay is the largest number of the provider's compute units (some providers call them credits) that the indexer uses in a UTC day, 1 to
+	// 1000000000000. Each call of a batch counts. A restart of the indexer begins the count anew. Left out: there is no limit.
 	//
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	// +optional
 	ComputeUnitsPerDay *int64 `json:"computeUnitsPerDay,omitempty"`
-	// ComputeUnits is what a call of each method counts. What is left out is as in docs/costs.md.
+	// ComputeUnits is the number of compute units that a call counts, by method. It requires computeUnitsPerDay. Left out: each method counts its default.
 	//
 	// +optional
 	ComputeUnits *ComputeUnits `json:"computeUnits,omitempty"`
 }
 
-// ComputeUnits is what calls count of a plan, by their method.
+// ComputeUnits is the number of compute units that a call counts, by method.
 type ComputeUnits struct {
-	// EthCall is what an eth_call counts, 26 where it is left out.
+	// EthCall is the number of compute units that an eth_call counts, 0 to 100000. Default: 26.
 	//
 	// +optional
 	EthCall *Units `json:"eth_call,omitempty"`
-	// EthGetLogs is what an eth_getLogs counts, 60 where it is left out.
+	// EthGetLogs is the number of compute units that an eth_getLogs counts, 0 to 100000. Default: 60.
 	//
 	// +optional
 	EthGetLogs *Units `json:"eth_getLogs,omitempty"`
-	// EthGetBlockByNumber is what an eth_getBlockByNumber counts; where it is left out, as much as other.
+	// EthGetBlockByNumber is the number of compute units that an eth_getBlockByNumber counts, 0 to 100000. Default: the value of other.
 	//
 	// +optional
 	EthGetBlockByNumber *Units `json:"eth_getBlockByNumber,omitempty"`
-	// EthGetBlockReceipts is what an eth_getBlockReceipts counts; where it is left out, as much as other.
+	// EthGetBlockReceipts is the number of compute units that an eth_getBlockReceipts counts, 0 to 100000. Default: the value of other.
 	//
 	// +optional
 	EthGetBlockReceipts *Units `json:"eth_getBlockReceipts,omitempty"`
-	// Other is what a call of any other method counts, 20 where it is left out.
+	// Other is the number of compute units that a call of any other method counts, 0 to 100000. On family Solana it doesn't change the methods getBlock
+	// (always 40), getBlocks and getMultipleAccounts (always 20). Default: 20.
 	//
 	// +optional
 	Other *Units `json:"other,omitempty"`
 }
 
-// Units is what one call counts.
+// Units is the number of compute units that one call counts, 0 to 100000.
 //
 // +kubebuilder:validation:Minimum=0
 // +kubebuilder:validation:Maximum=100000
 type Units int64
 
-// EndpointProtocol is what an endpoint speaks.
+// EndpointProtocol is a protocol that an endpoint speaks: JSONRPC or YellowstoneGRPC.
 //
 // +kubebuilder:validation:Enum=JSONRPC;YellowstoneGRPC
 type EndpointProtocol string
@@ -470,43 +496,49 @@ const (
 	YellowstoneGRPC EndpointProtocol = "YellowstoneGRPC"
 )
 
-// URLSource is where a URL is kept.
+// URLSource is the place where a URL is kept.
 type URLSource struct {
+	// SecretKeyRef is the Secret, and the key in it, that has the URL as its value.
 	SecretKeyRef SecretKeyRef `json:"secretKeyRef"`
 }
 
 // SecretKeyRef is one key of a Secret in the Chain's namespace.
 type SecretKeyRef struct {
+	// Name is the name of the Secret (for example rpc-base).
+	//
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	Name string `json:"name"`
+	// Key is the key of the Secret whose value is used (for example url).
+	//
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[-_a-zA-Z0-9]([-._a-zA-Z0-9]*)$`
 	Key string `json:"key"`
 }
 
-// Start is a block or the head.
+// Start is either a block or the chain's head. Exactly one of block and now is written.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.block) != (has(self.now) && self.now)",message="write either {block: N} or {now: true}, exactly one of the two"
 type Start struct {
-	// Block is the first block that is read; 0 reads the whole chain.
+	// Block is the number of the first block that is read, 0 to 9007199254740991; 0 reads the whole chain. On Solana it is the number of a slot. Left out:
+	// now must be true.
 	//
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9007199254740991
 	// +optional
 	Block *int64 `json:"block,omitempty"`
-	// Now starts at the head as it is when the chain is indexed for the first time.
+	// Now says that the chain is read from the head on, as the head is when the chain is indexed for the first time. Default: false where block is written.
 	//
 	// +optional
 	Now bool `json:"now,omitempty"`
 }
 
-// Retention is how long rows are kept, in the chain's own time; what is left out is kept for good. Members' trades are
-// always kept.
+// Retention is the time for which trades and 1-minute candles are kept, by the time of the chain's blocks. The records of members' wallets are kept in
+// any case.
 type Retention struct {
-	// Trades, at least 24h.
+	// Trades is the time for which trades are kept, at least 24h (for example 720h). Left out: trades are kept for good.
 	//
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -514,7 +546,8 @@ type Retention struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('24h')",message="retention.trades must be at least 24h; leave it out to keep trades for good"
 	// +optional
 	Trades *metav1.Duration `json:"trades,omitempty"`
-	// MinuteCandles, at least 24h. Longer candles are kept for good.
+	// MinuteCandles is the time for which 1-minute candles are kept, at least 24h (for example 2160h). Candles of a longer time are always kept for good.
+	// Left out: 1-minute candles are kept for good, too.
 	//
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -524,11 +557,11 @@ type Retention struct {
 	MinuteCandles *metav1.Duration `json:"minuteCandles,omitempty"`
 }
 
-// Trust is what a chain's trust checks can't read from the chain.
+// Trust declares facts that the trust checks of tokens need and can't read from the chain.
 type Trust struct {
-	// Lockers are contracts that hold liquidity for good or for a stated time. A pool's shares that they have count as locked
-	// (lp_burned_locked), and a token's holders are counted without them. Left out there are none: a contract that no longer
-	// locks anything must not stand here.
+	// Lockers are the contracts that hold liquidity for good or for a stated time, up to 32. On EVM chains a pool's shares that a locker holds count as
+	// locked (trust check lp_burned_locked), and on all chains a locker isn't one of the ten largest holders (top10_share). Take a contract out of the list
+	// once it locks nothing any more. Left out: there are no lockers.
 	//
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.lowerAscii() == a.lowerAscii()))",message="a locker is listed twice: keep one of them"
@@ -537,11 +570,13 @@ type Trust struct {
 	Lockers []Address `json:"lockers,omitempty"`
 }
 
-// PlatformFee says by which accounts and contracts a chain shows the platform's fee: what of a member's transaction reached a recipient.
+// PlatformFee declares the accounts and contracts by which a chain shows the platform's fee: the part of a member's transaction that reached a
+// recipient.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.routers) || self.routers.all(a, !self.recipients.exists(b, b.lowerAscii() == a.lowerAscii()))",message="a router is a recipient, too: what traders send to it would all be fees; have it send fees to another account"
 type PlatformFee struct {
-	// Recipients are the accounts that the fee goes to. What members send them in the tokens that they trade, or in quote assets, is fee.
+	// Recipients are the accounts that receive the fee, 1 to 16. A payment of a member to one of them is a fee if it is in a quote asset or in a token that
+	// the member trades in the same transaction.
 	//
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
@@ -549,8 +584,9 @@ type PlatformFee struct {
 	// +listType=set
 	Recipients []Address `json:"recipients"`
 
-	// Routers are the platform's contracts whose log FeePaid(address payer, address recipient, address asset, uint256 amount) is believed: it says whose
-	// fee the router sent, and tells of the chain's own coin (asset 0), of which no other log does. Left out there are none.
+	// Routers are the platform's contracts whose log FeePaid(address payer, address recipient, address asset, uint256 amount) is trusted, up to 16. The log
+	// says whose fee the router sent; for a fee in the chain's own coin (asset 0) it is the only evidence. A router can't be a recipient. Routers have no
+	// effect on family Solana. Left out: there are none.
 	//
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.lowerAscii() == a.lowerAscii()))",message="a router is listed twice: keep one of them"
@@ -558,7 +594,8 @@ type PlatformFee struct {
 	// +optional
 	Routers []Address `json:"routers,omitempty"`
 
-	// Bps is the fee of a buy or a sell in hundredths of a percent. Fees that are another share count all the same, and are marked.
+	// Bps is the fee of a buy or a sell in hundredths of a percent, 1 to 1000 (for example 80, which is 0.8 %). Fees of another share count, too, and are
+	// marked as different. Default: 80.
 	//
 	// +kubebuilder:default=80
 	// +kubebuilder:validation:Minimum=1

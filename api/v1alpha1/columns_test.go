@@ -136,7 +136,7 @@ func TestKubectl(t *testing.T) {
 		{"get boardwalk -o name", both},
 		{"get chain one", "NAME   ID     FAMILY   READY   REASON   LAG   AGE\none    base   EVM "},
 		{"get launchvenue two", "NAME   ID          OWNERSHIP   PROTOCOL     OPEN   CLOSED ON   AGE\ntwo    four-meme   Outside     FourMemeV2"},
-		{"explain chain.spec.minTradeUSD", "MinTradeUSD is the smallest trade that the platform offers"},
+		{"explain chain.spec.minTradeUSD", "MinTradeUSD is the value of the smallest trade that the platform offers"},
 	} {
 		args := append([]string{"--kubeconfig", cluster.Kubeconfig, "--cache-dir", cache, "--namespace", namespace}, strings.Fields(tt.args)...)
 		out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()

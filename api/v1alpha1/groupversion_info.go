@@ -13,6 +13,7 @@ import (
 
 //go:generate go run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0 object paths=.
 //go:generate go run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0 crd paths=. output:crd:dir=../../config/crd/bases
+//go:generate go run github.com/elastic/crd-ref-docs@v0.3.0 --log-level=ERROR --source-path=. --config=../../hack/reference/config.yaml --templates-dir=../../hack/reference/templates --renderer=markdown --output-path=../../docs/reference.md
 
 // GroupVersion is what a manifest has as its apiVersion.
 var GroupVersion = schema.GroupVersion{Group: "boardwalk.dev", Version: "v1alpha1"}

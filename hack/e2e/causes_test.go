@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -21,8 +22,16 @@ func (s step) testCauses() {
 			return nil
 		})
 	}
+	doctor := s.doctor()
+	if out, err := doctor(); err != nil || !strings.Contains(out, "ok     base, endpoint 1: ") || !strings.HasSuffix(out, "that token had no trade.\n") {
+		s.Errorf("while nothing is wrong the doctor says (%v):\n%s", err, out)
+	}
 	s.kubectl("scale", "statefulset/boardwalk-evaluation-db", "--replicas=0")
 	says("DatabaseUnreachable", "boardwalk-evaluation-db")
+	out, err := doctor()
+	if err == nil || !strings.Contains(out, ": the database doesn't answer\n") || !strings.Contains(out, "\nbase: DatabaseUnreachable: ") {
+		s.Errorf("without a database the doctor says (%v):\n%s", err, out)
+	}
 	s.kubectl("scale", "statefulset/boardwalk-evaluation-db", "--replicas=1")
 	s.kubectl("wait", "chain/base", "--for=condition=Ready", "--timeout=2m")
 
@@ -38,6 +47,16 @@ func (s step) testCauses() {
 	says("Unschedulable", "didn't match Pod's node affinity/selector")
 	s.kubectl("patch", "chain", "base", "--type=json", "-p", `[{"op":"remove","path":"/spec/indexer/nodeSelector"}]`)
 	s.kubectl("wait", "chain/base", "--for=condition=Ready", "--timeout=2m")
+}
+
+// doctor gives what runs `kubectl boardwalk doctor`, as a developer has it: from outside the cluster, with the kubeconfig alone.
+func (s step) doctor() func() (string, error) {
+	s.Helper()
+	dir := s.TempDir()
+	if err := inRoot(s.ctx, "env", "CGO_ENABLED=0", "go", "build", "-o", filepath.Join(dir, "kubectl-boardwalk"), "."); err != nil {
+		s.Fatal(err)
+	}
+	return func() (string, error) { return s.Plugin(s.ctx, dir, "boardwalk", "doctor", "-n", namespace) }
 }
 
 // testSecondRelease tries to install another one beside it.

@@ -57,7 +57,7 @@ func (s *Source) isOfChain(ctx context.Context, e *endpoint) error {
 		return err
 	}
 	if id != s.chainID {
-		return fmt.Errorf("%w: its eth_chainId is %d, and chain %s is declared with chainID %d: mend the URL or the manifest",
+		return fmt.Errorf("%w: its eth_chainId is %d, and chain %s is declared with chainID %d: correct the URL or the manifest",
 			rpc.ErrWrongChain, id, s.pool.Chain, s.chainID)
 	}
 	return nil

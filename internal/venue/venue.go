@@ -96,7 +96,7 @@ var declared = []check{
 	{v1alpha1.ReasonVenueNotAccepted, func(f *Facts) string { return f.Refused }},
 	{v1alpha1.ReasonChainNotFound, func(f *Facts) string {
 		if f.Chain == nil {
-			return fmt.Sprintf("the namespace has no Chain of the name %s: apply one, or mend spec.chains", f.On.Chain)
+			return fmt.Sprintf("the namespace has no Chain of the name %s: apply one, or correct spec.chains", f.On.Chain)
 		}
 		return ""
 	}},

@@ -83,7 +83,7 @@ func New(cfg *rest.Config, o Options) (*Operator, error) {
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
 		return nil, fmt.Errorf("know the resources: %w", err)
 	}
-	// The API server itself shares out what it can bear; client-go's own limit would make a first rollout take minutes.
+	// The API server itself shares out what it can take; client-go's own limit would make a first rollout take minutes.
 	cfg = rest.CopyConfig(cfg)
 	cfg.QPS = -1
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{

@@ -19,7 +19,7 @@ import (
 //	any other       The API server is away, or the like. That says nothing of the resource, so its status stays as it is. The controller
 //	                tries again with growing pauses.
 
-// stalledError is what a person has to mend.
+// stalledError is a fault that a person has to remove.
 type stalledError struct {
 	reason  string // of the condition
 	message string // what is wrong, and what to do

@@ -34,17 +34,33 @@ func (n *Node) Helm(ctx context.Context, args ...string) (string, error) {
 	return n.tool(ctx, nil, "helm", args...)
 }
 
+// Plugin runs a plugin of kubectl that lies in dir, as the cluster's administrator, and returns what it printed, even where it failed.
+func (n *Node) Plugin(ctx context.Context, dir string, args ...string) (string, error) {
+	command := n.command(ctx, "kubectl", args...)
+	command.Env = append(command.Env, "PATH="+dir)
+	return n.inNetwork(command)
+}
+
 // tool runs a program in the node's network, with everything else as it is here.
 func (n *Node) tool(ctx context.Context, input io.Reader, name string, args ...string) (string, error) {
+	command := n.command(ctx, name, args...)
+	command.Stdin = input
+	return n.inNetwork(command)
+}
+
+func (n *Node) inNetwork(command *exec.Cmd) (string, error) {
+	return collect(command, func(c *exec.Cmd) error {
+		return n.sandbox.within(unix.CLONE_NEWNET, c.Start)
+	})
+}
+
+func (n *Node) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, n.tools[name], args...)
 	home := filepath.Join(n.dir, "tmp")
 	command.Env = append(command.Environ(), "KUBECONFIG="+n.admin, "HOME="+home,
 		"HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home, "HELM_DATA_HOME="+home)
-	command.Stdin = input
 	command.WaitDelay = 5 * time.Second
-	return collect(command, func(c *exec.Cmd) error {
-		return n.sandbox.within(unix.CLONE_NEWNET, c.Start)
-	})
+	return command
 }
 
 // Get asks for an object as kubectl get does and decodes it.

@@ -49,7 +49,7 @@ func serveChain(c *v1alpha1.Chain, peers []v1alpha1.Chain) (*v1alpha1.Chain, *ch
 		return nil, nil, no
 	}
 	// In front, where no clipping of a long message takes it away.
-	no.Message = "until this is mended the chain is served as it was last accepted: " + no.Message
+	no.Message = "until this is fixed the chain is served as it was last accepted: " + no.Message
 	return last, doc, no
 }
 

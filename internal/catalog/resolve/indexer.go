@@ -85,7 +85,7 @@ func (r *report) quantity(path string, q v1alpha1.Quantity) (resource.Quantity, 
 func checkToleration(r *report, path string, t *v1alpha1.Toleration) {
 	switch {
 	case t.Key == "" && t.Operator != "Exists":
-		r.add(path+".key", "is missing: name the taint's key, or write operator: Exists to bear every taint")
+		r.add(path+".key", "is missing: name the taint's key, or write operator: Exists to tolerate every taint")
 	case t.Key != "" && (len(t.Key) > maxLabelKey || !labelKeyPattern.MatchString(t.Key)):
 		r.add(path+".key", "%.80q is no taint's key; allowed: such as example.com/dedicated", t.Key)
 	}

@@ -310,7 +310,7 @@ func Chains() []Refused {
 			server("spec.indexer.nodeSelector: Too many: 17: must have at most 16 items"),
 		edit("toleration of nothing", `{operator: Exists, effect: NoExecute}`, `{effect: NoExecute}`,
 			"spec.indexer.tolerations[1].key: is missing", "operator: Exists").
-			server("spec.indexer.tolerations[1].key: Invalid value", "a toleration needs the taint's key; without one, operator: Exists bears every taint"),
+			server("spec.indexer.tolerations[1].key: Invalid value", "a toleration needs the taint's key; without one, operator: Exists tolerates every taint"),
 		edit("toleration of a value that is only to exist", `operator: Equal, value: indexers`, `operator: Exists, value: indexers`,
 			"spec.indexer.tolerations[0].value: is for operator Equal alone", "leave it out").
 			server("spec.indexer.tolerations[0].value: Invalid value", "leave value out, or write operator: Equal"),

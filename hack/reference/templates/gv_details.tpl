@@ -1,0 +1,12 @@
+{{- define "gvDetails" -}}
+{{- $gv := . -}}
+`apiVersion: {{ $gv.GroupVersionString }}`
+{{ range $gv.Kinds }}
+{{ template "type" $gv.TypeForKind . }}
+{{- end }}
+{{- range $gv.SortedTypes }}
+{{- if not .GVK }}
+{{ template "type" . }}
+{{- end }}
+{{- end }}
+{{- end -}}
