@@ -205,6 +205,21 @@ func TestWhatIsRendered(t *testing.T) {
 			more: []string{"Ingress/boardwalk-apiserver"},
 		},
 		"metrics": {set: []string{"metrics.serviceMonitor.enabled=true"}, more: []string{"ServiceMonitor/boardwalk"}},
+		"dashboards": {
+			set: []string{"metrics.dashboards.enabled=true"},
+			more: []string{
+				"ConfigMap/boardwalk-dashboard-api", "ConfigMap/boardwalk-dashboard-chain", "ConfigMap/boardwalk-dashboard-overview",
+				"ConfigMap/boardwalk-dashboard-renderer",
+			},
+		},
+		"dashboards of the Grafana operator": {
+			set: []string{"metrics.dashboards.enabled=true", "metrics.dashboards.grafanaOperator.enabled=true"},
+			more: []string{
+				"ConfigMap/boardwalk-dashboard-api", "ConfigMap/boardwalk-dashboard-chain", "ConfigMap/boardwalk-dashboard-overview",
+				"ConfigMap/boardwalk-dashboard-renderer", "GrafanaDashboard/boardwalk-dashboard-api", "GrafanaDashboard/boardwalk-dashboard-chain",
+				"GrafanaDashboard/boardwalk-dashboard-overview", "GrafanaDashboard/boardwalk-dashboard-renderer",
+			},
+		},
 		"game": {
 			set: []string{
 				"members.enabled=true", "members.tokens.existingSecret.name=intake", "members.game.ranks[0].id=first", "members.game.ranks[0].name=First", "members.game.ranks[0].minXP=0",
@@ -287,7 +302,7 @@ func TestDefinitionsAreTheGenerated(t *testing.T) {
 func TestNothingIsClusterWide(t *testing.T) {
 	t.Parallel()
 	namespaced := []string{
-		"ConfigMap", "Deployment", "HorizontalPodAutoscaler", "Ingress", "Job", "NetworkPolicy", "PodDisruptionBudget", "Role",
+		"ConfigMap", "Deployment", "GrafanaDashboard", "HorizontalPodAutoscaler", "Ingress", "Job", "NetworkPolicy", "PodDisruptionBudget", "Role",
 		"RoleBinding", "PrometheusRule", "Secret", "Service", "ServiceAccount", "ServiceMonitor", "StatefulSet",
 	}
 	for _, values := range valuesFiles(t) {

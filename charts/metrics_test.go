@@ -2,6 +2,7 @@ package charts_test
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -42,8 +43,13 @@ type relabeling struct {
 // become is the relabelling of one target, as Prometheus does it.
 func (r *relabeling) become(t *testing.T, target map[string]string) {
 	t.Helper()
-	if r.Action != "" && !strings.EqualFold(r.Action, "replace") {
+	switch strings.ToLower(r.Action) {
+	case "labeldrop":
+		maps.DeleteFunc(target, func(label, _ string) bool { return label == *r.Regex })
 		return
+	case "", "replace":
+	default:
+		t.Fatalf("a relabelling %q isn't understood here", r.Action)
 	}
 	or := func(given *string, otherwise string) string {
 		if given == nil {
@@ -92,15 +98,15 @@ func indexerService(t *testing.T, id string) *unstructured.Unstructured {
 	return out
 }
 
-// jobs are the jobs under which Prometheus collects the metrics of Services, by the Service's name and port.
-func (m *serviceMonitor) jobs(t *testing.T, services []*unstructured.Unstructured) map[string]string {
+// targets are what Prometheus collects of Services, with the labels that it gives all metrics of each, by the Service's name and port.
+func (m *serviceMonitor) targets(t *testing.T, services []*unstructured.Unstructured) map[string]map[string]string {
 	t.Helper()
 	selector, err := metav1.LabelSelectorAsSelector(&m.Spec.Selector)
 	if err != nil {
 		t.Fatal(err)
 	}
 	notInNames := regexp.MustCompile(`[^a-zA-Z0-9_]`)
-	out := map[string]string{}
+	out := map[string]map[string]string{}
 	for _, s := range services {
 		if s.GetKind() != "Service" || !selector.Matches(labels.Set(s.GetLabels())) {
 			continue
@@ -111,7 +117,7 @@ func (m *serviceMonitor) jobs(t *testing.T, services []*unstructured.Unstructure
 				if port, _ := p.(map[string]any); port["name"] != e.Port {
 					continue
 				}
-				target := map[string]string{"job": s.GetName(), "__meta_kubernetes_service_name": s.GetName()}
+				target := map[string]string{"job": s.GetName(), "endpoint": e.Port, "__meta_kubernetes_service_name": s.GetName()}
 				for name, value := range s.GetLabels() {
 					target["__meta_kubernetes_service_label_"+notInNames.ReplaceAllString(name, "_")] = value
 				}
@@ -121,7 +127,7 @@ func (m *serviceMonitor) jobs(t *testing.T, services []*unstructured.Unstructure
 				for i := range e.Relabelings {
 					e.Relabelings[i].become(t, target)
 				}
-				out[s.GetName()+" "+e.Port] = target["job"]
+				out[s.GetName()+" "+e.Port] = target
 			}
 		}
 	}
@@ -137,18 +143,21 @@ func TestMetricsJobsAreBoardwalks(t *testing.T) {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(one(t, all, "ServiceMonitor", "boardwalk").Object, &m); err != nil {
 		t.Fatal(err)
 	}
-	jobs := m.jobs(t, append(all, indexerService(t, "base"), indexerService(t, "bsc")))
+	targets := m.targets(t, append(all, indexerService(t, "base"), indexerService(t, "bsc")))
 	for target, want := range map[string]string{
 		"boardwalk-apiserver-operations operations": "boardwalk-apiserver", "boardwalk-operator operations": "boardwalk-operator",
 		"boardwalk-indexer-base operations": "boardwalk-indexer", "boardwalk-indexer-bsc operations": "boardwalk-indexer",
 	} {
-		if got := jobs[target]; got != want {
+		if got := targets[target]["job"]; got != want {
 			t.Errorf("the metrics of %s are the job %q, wanted %q", target, got, want)
 		}
 	}
-	for target, job := range jobs {
-		if !strings.HasPrefix(job, "boardwalk-") {
-			t.Errorf("the metrics of %s are the job %q, which may be another system's", target, job)
+	for target, has := range targets {
+		if !strings.HasPrefix(has["job"], "boardwalk-") {
+			t.Errorf("the metrics of %s are the job %q, which may be another system's", target, has["job"])
+		}
+		if _, ok := has["endpoint"]; ok && strings.HasPrefix(target, "boardwalk-indexer-") {
+			t.Errorf("the metrics of %s all have the label endpoint of their port: an indexer's own become exported_endpoint", target)
 		}
 	}
 }

@@ -1,19 +1,28 @@
 package charts_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
 
 // rule is an alert.
@@ -218,7 +227,7 @@ func TestAlertsArePagesAndMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := metricsOfSource(t)
+	known := knownMetrics(t)
 	all, _ := rules(t)
 	for _, r := range all {
 		if !strings.Contains(string(pages), "\n## "+r.Alert+"\n") {
@@ -230,11 +239,7 @@ func TestAlertsArePagesAndMetrics(t *testing.T) {
 		if s := r.Labels["severity"]; s != "critical" && s != "warning" {
 			t.Errorf("%s has the severity %q", r.Alert, s)
 		}
-		for _, name := range regexp.MustCompile(`boardwalk_[a-z_]+`).FindAllString(r.Expr, -1) {
-			if !known[name] && !known[strings.TrimSuffix(strings.TrimSuffix(name, "_count"), "_bucket")] {
-				t.Errorf("%s asks for %s, which no program has", r.Alert, name)
-			}
-		}
+		askable(t, r.Alert, r.Expr, known)
 	}
 	for _, heading := range regexp.MustCompile(`(?m)^## (Boardwalk\w+)$`).FindAllStringSubmatch(string(pages), -1) {
 		if !slices.ContainsFunc(all, func(r rule) bool { return r.Alert == heading[1] }) {
@@ -243,27 +248,207 @@ func TestAlertsArePagesAndMetrics(t *testing.T) {
 	}
 }
 
-// metricsOfSource are the names of metrics in the programs' source.
-func metricsOfSource(t *testing.T) map[string]bool {
+// metric is what can be asked of a metric.
+type metric struct {
+	labels    []string
+	histogram bool
+}
+
+// knownMetrics are the programs' metrics, those of the libraries that they use, and Prometheus' own.
+func knownMetrics(t *testing.T) map[string]metric {
 	t.Helper()
-	out := map[string]bool{}
-	name := regexp.MustCompile(`"(boardwalk_[a-z_]+)"`)
+	out := metricsOfSource(t)
+	out["up"], out["ALERTS"] = metric{}, metric{labels: []string{"alertname", "alertstate", "severity", "chain"}}
+	r := telemetry.NewRegistry()
+	r.MustRegister(collectors.NewDBStatsCollector(new(sql.DB), "read"))
+	all := make(chan *prometheus.Desc)
+	go func() {
+		r.Describe(all)
+		close(all)
+	}()
+	described := regexp.MustCompile(`fqName: "(\w+)".*constLabels: \{(?:(\w+)=.*?)?\}`)
+	for d := range all {
+		m := described.FindStringSubmatch(d.String())
+		if m == nil {
+			t.Fatalf("a metric is described as %s", d)
+		}
+		out[m[1]] = metric{labels: m[2:]}
+	}
+	return out
+}
+
+// metricsOfSource are the metrics that the programs' source makes.
+func metricsOfSource(t *testing.T) map[string]metric {
+	t.Helper()
+	out := map[string]metric{}
 	for _, dir := range []string{"apiserver", "indexer", "internal", "members", "operator", "renderer"} {
 		err := filepath.WalkDir(filepath.Join("..", dir), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
 			}
-			raw, err := os.ReadFile(path)
-			for _, m := range name.FindAllStringSubmatch(string(raw), -1) {
-				out[m[1]] = true
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
 			}
-			return err
+			ast.PreorderStack(file, nil, func(n ast.Node, around []ast.Node) bool {
+				if name := text(n); strings.HasPrefix(name, "boardwalk_") {
+					if m, is := madeAround(around); is {
+						out[name] = m
+					}
+				}
+				return true
+			})
+			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	return out
+}
+
+// text is what a node says that is a text; empty for others.
+func text(n ast.Node) string {
+	if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+		if s, err := strconv.Unquote(l.Value); err == nil {
+			return s
+		}
+	}
+	return ""
+}
+
+// madeAround is the metric that is made around its name: by prometheus.New…, of the options that it is in, or by a function that the surrounding
+// one makes for that. It is false where no metric is made.
+func madeAround(around []ast.Node) (m metric, is bool) {
+	for i, n := range slices.Backward(around) {
+		switch n := n.(type) {
+		case *ast.KeyValueExpr, *ast.UnaryExpr:
+		case *ast.CompositeLit:
+			if kind, ok := n.Type.(*ast.SelectorExpr); !ok || !strings.HasSuffix(kind.Sel.Name, "Opts") {
+				return m, is
+			}
+			is = true
+			m.take(n)
+		case *ast.CallExpr:
+			m.take(n)
+			if f, ok := n.Fun.(*ast.Ident); ok {
+				for _, a := range n.Args[min(2, len(n.Args)):] { // after name and help
+					if l := text(a); l != "" {
+						m.labels = append(m.labels, l)
+					}
+				}
+				m.take(local(around[:i], f.Name))
+			}
+			return m, true
+		default:
+			return m, is
+		}
+	}
+	return m, is
+}
+
+// local is the function that is called so within the function around.
+func local(around []ast.Node, name string) (found ast.Node) {
+	for _, n := range around {
+		d, ok := n.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		ast.Inspect(d, func(n ast.Node) bool {
+			if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 {
+				if id, ok := a.Lhs[0].(*ast.Ident); ok && id.Name == name {
+					found = a.Rhs[0]
+				}
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// take adds the labels that a part of the source gives a metric, as []string{…} or prometheus.Labels{…}.
+func (m *metric) take(part ast.Node) {
+	if part == nil {
+		return
+	}
+	ast.Inspect(part, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			m.histogram = m.histogram || strings.Contains(n.Sel.Name, "Histogram")
+		case *ast.CompositeLit:
+			_, list := n.Type.(*ast.ArrayType)
+			kind, named := n.Type.(*ast.SelectorExpr)
+			for _, e := range n.Elts {
+				if pair, ok := e.(*ast.KeyValueExpr); ok && named && kind.Sel.Name == "Labels" {
+					e = pair.Key
+				} else if !list {
+					continue
+				}
+				if l := text(e); l != "" {
+					m.labels = append(m.labels, l)
+				}
+			}
+		}
+		return true
+	})
+}
+
+// labelsOfTargets are those that Prometheus gives every series by whom it is from; the last one by the ServiceMonitor of this chart, to indexers.
+var labelsOfTargets = []string{"namespace", "pod", "job", "instance", "boardwalk_dev_chain"}
+
+// Parts of expressions.
+var (
+	quoted   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	selector = regexp.MustCompile(`(\w+)\s*\{([^}]*)\}`)
+	matched  = regexp.MustCompile(`(\w+)\s*[=!]`)
+	grouped  = regexp.MustCompile(`\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)`)
+	noName   = regexp.MustCompile(`\{[^}]*\}|\[[^\]]*\]|\b(?:and|or|unless|bool|offset)\b|\b\w+\s*\(`)
+	name     = regexp.MustCompile(`\b[a-zA-Z_]\w*`)
+)
+
+// asked is what an expression names: labels that it groups by, and the labels that the series have which it asks for.
+type asked struct{ groups, labels []string }
+
+// askable checks that there are the metrics that an expression asks for, with the labels that it names.
+func askable(t *testing.T, who, expr string, known map[string]metric) (a asked) {
+	t.Helper()
+	expr = quoted.ReplaceAllString(expr, `""`)
+	find := func(n string) metric {
+		if m, ok := known[n]; ok && !m.histogram {
+			return m
+		}
+		for _, part := range []string{"_bucket", "_count", "_sum"} {
+			if m := known[strings.TrimSuffix(n, part)]; m.histogram && strings.HasSuffix(n, part) {
+				return metric{labels: append(slices.Clone(m.labels), "le")}
+			}
+		}
+		t.Errorf("%s asks for %s, which no program has", who, n)
+		return metric{}
+	}
+	a.labels = slices.Clone(labelsOfTargets)
+	series := map[string][]string{}
+	for _, n := range name.FindAllString(noName.ReplaceAllString(grouped.ReplaceAllString(expr, ""), " "), -1) {
+		if _, known := series[n]; !known {
+			series[n] = append(find(n).labels, labelsOfTargets...)
+			a.labels = append(a.labels, series[n]...)
+		}
+	}
+	for _, s := range selector.FindAllStringSubmatch(expr, -1) {
+		for _, l := range matched.FindAllStringSubmatch(s[2], -1) {
+			if !slices.Contains(series[s[1]], l[1]) {
+				t.Errorf("%s asks for %s with a label %s, which it doesn't have", who, s[1], l[1])
+			}
+		}
+	}
+	for _, g := range grouped.FindAllStringSubmatch(expr, -1) {
+		a.groups = append(a.groups, name.FindAllString(g[1], -1)...)
+	}
+	for _, l := range a.groups {
+		if !slices.Contains(a.labels, l) {
+			t.Errorf("%s groups by %s, which nothing has that it asks for", who, l)
+		}
+	}
+	return a
 }
 
 // TestRunbooksElsewhere: a team with pages of its own has alerts link there.

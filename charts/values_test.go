@@ -123,7 +123,12 @@ func TestMistakesAreRefused(t *testing.T) {
 		},
 		"all ports by mistake": {`networkPolicy: {dns: {ports: null}}`, `networkPolicy.dns.ports: none is named, which a network policy takes for all`},
 		"unknown peer":         {`networkPolicy: {from: [{podselector: {}}]}`, `at '/networkPolicy/from/0': additional properties 'podselector' not allowed`},
-		"bare number of time":  {`metrics: {serviceMonitor: {interval: 30}}`, `at '/metrics/serviceMonitor/interval': got number, want string`},
+		"value of a label":     {`metrics: {dashboards: {labelValue: 1}}`, `at '/metrics/dashboards/labelValue': got number, want string`},
+		"misspelt selector": {
+			`metrics: {dashboards: {grafanaOperator: {instanceSelector: {matchLabel: {a: b}}}}}`,
+			`at '/metrics/dashboards/grafanaOperator/instanceSelector': additional properties 'matchLabel' not allowed`,
+		},
+		"bare number of time": {`metrics: {serviceMonitor: {interval: 30}}`, `at '/metrics/serviceMonitor/interval': got number, want string`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -204,7 +209,7 @@ type schema struct {
 var optional = []string{
 	".apiserver.site", ".members.game", ".apiserver.autoscaling.behavior",
 	".operator.resources.requests", ".operator.resources.limits", ".apiserver.resources.requests", ".apiserver.resources.limits",
-	".renderer.resources.requests", ".renderer.resources.limits",
+	".renderer.resources.requests", ".renderer.resources.limits", ".metrics.dashboards.grafanaOperator.instanceSelector",
 }
 
 func (s schema) compare(t *testing.T, definitions map[string]schema, at string, value any) {
