@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -13,7 +16,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
+	"github.com/boardwalkhq/boardwalk/cmd"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 
 func TestMain(m *testing.M) { storetest.Main(m) }
@@ -45,8 +51,9 @@ func TestARunningIndexerIsKeptFromADatabaseThatIsNotThere(t *testing.T) {
 	create("keyless", "url", storetest.DSN(t, "postgres"))
 	create("refused", "uri", "postgres://u:hunter2@"+refused+"/d")
 	using := func(secret string) *corev1.PodSpec {
-		return o.rendered("database.evaluation.enabled=false", "database.existingSecret.name="+secret)
+		return o.rendered("database.evaluation.enabled=false", "database.existingSecret.name="+secret, "indexers.podLabels.kubetest=by-hand")
 	}
+	go o.runTrials()
 	uses := func() string {
 		return o.indexer("base").Spec.Template.Spec.Containers[0].Env[0].ValueFrom.SecretKeyRef.Name
 	}
@@ -87,6 +94,53 @@ func TestARunningIndexerIsKeptFromADatabaseThatIsNotThere(t *testing.T) {
 	}
 	defer stop()
 	o.until("the indexer has the address that answers", func() bool { return uses() == "missing" })
+}
+
+// runTrials does for the pods of trials what a kubelet does, until the test ends: it gives the program its Secret, runs it, and says how it ended.
+func (o *operatorSite) runTrials() {
+	ctx := o.t.Context()
+	for ; ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+		var pods corev1.PodList
+		if err := o.List(ctx, &pods, client.InNamespace(o.namespace), client.HasLabels{workload.LabelTrial}); err != nil {
+			continue // the test is over, or it is asked again
+		}
+		for i := range pods.Items {
+			if p := &pods.Items[i]; p.Status.Phase == corev1.PodRunning {
+				o.runTrial(ctx, p)
+			}
+		}
+	}
+}
+
+func (o *operatorSite) runTrial(ctx context.Context, p *corev1.Pod) {
+	c := &p.Spec.Containers[0]
+	ref := c.Env[0].ValueFrom.SecretKeyRef
+	var s corev1.Secret
+	state := corev1.ContainerState{}
+	err := o.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: ref.Name}, &s)
+	address, ok := s.Data[ref.Key]
+	switch {
+	case err != nil:
+		state.Waiting = &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError", Message: fmt.Sprintf("secret %q not found", ref.Name)}
+	case !ok:
+		message := fmt.Sprintf("couldn't find key %s in Secret %s/%s", ref.Key, o.namespace, ref.Name)
+		state.Waiting = &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError", Message: message}
+	default:
+		program := cmd.New(serve.Build{})
+		program.SetArgs(append(slices.Clone(c.Args), "--db", string(address)))
+		var log output
+		program.SetErr(&log)
+		program.SetOut(&log)
+		state.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", FinishedAt: metav1.Now()}
+		p.Status.Phase = corev1.PodSucceeded
+		if err := program.ExecuteContext(ctx); err != nil {
+			p.Status.Phase = corev1.PodFailed
+			state.Terminated.Reason, state.Terminated.ExitCode = "Error", int32(cmd.ExitStatus(err))
+			state.Terminated.Message = log.String() + "boardwalk: " + err.Error() + "\n"
+		}
+	}
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: c.Name, State: state}}
+	_ = o.Status().Update(ctx, p) // where it has changed meanwhile it is run again
 }
 
 // said is what conditions and Events tell of a chain.

@@ -204,6 +204,18 @@ func TestWhatIsRendered(t *testing.T) {
 			set:  []string{"ingress.enabled=true", "ingress.hosts={api.example.com}"},
 			more: []string{"Ingress/boardwalk-apiserver"},
 		},
+		"route": {
+			set:  []string{"apiserver.httpRoute.enabled=true", "apiserver.httpRoute.parentRefs[0].name=public"},
+			more: []string{"HTTPRoute/boardwalk-apiserver"},
+		},
+		"accounts of others": {
+			set:  []string{"operator.serviceAccount.create=false", "operator.serviceAccount.name=a", "apiserver.serviceAccount.create=false", "apiserver.serviceAccount.name=b"},
+			less: []string{"ServiceAccount/boardwalk-apiserver", "ServiceAccount/boardwalk-operator"},
+		},
+		"further objects": {
+			set:  []string{"extraObjects[0].apiVersion=v1", "extraObjects[0].kind=ConfigMap", "extraObjects[0].metadata.name=further"},
+			more: []string{"ConfigMap/further"},
+		},
 		"metrics": {set: []string{"metrics.serviceMonitor.enabled=true"}, more: []string{"ServiceMonitor/boardwalk"}},
 		"dashboards": {
 			set: []string{"metrics.dashboards.enabled=true"},
@@ -302,7 +314,7 @@ func TestDefinitionsAreTheGenerated(t *testing.T) {
 func TestNothingIsClusterWide(t *testing.T) {
 	t.Parallel()
 	namespaced := []string{
-		"ConfigMap", "Deployment", "GrafanaDashboard", "HorizontalPodAutoscaler", "Ingress", "Job", "NetworkPolicy", "PodDisruptionBudget", "Role",
+		"ConfigMap", "Deployment", "GrafanaDashboard", "HTTPRoute", "HorizontalPodAutoscaler", "Ingress", "Job", "NetworkPolicy", "PodDisruptionBudget", "Role",
 		"RoleBinding", "PrometheusRule", "Secret", "Service", "ServiceAccount", "ServiceMonitor", "StatefulSet",
 	}
 	for _, values := range valuesFiles(t) {

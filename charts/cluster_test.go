@@ -21,7 +21,7 @@ import (
 // cluster is started by the first test that wants it. Custom resource definitions belong to all of it, so that the tests
 // that use it don't run at once.
 var cluster = sync.OnceValues(func() (*kubetest.Cluster, error) {
-	c, err := kubetest.Start(context.Background(), kubetest.Options{CRDs: []string{"testdata/servicemonitors.yaml"}})
+	c, err := kubetest.Start(context.Background(), kubetest.Options{CRDs: []string{"testdata/servicemonitors.yaml", "testdata/httproutes.yaml"}})
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +213,12 @@ func (s *server) life(t *testing.T, helm string) {
 	if second := s.migration(t); second == first {
 		t.Errorf("the upgrade left the schema to the Job of the revision before")
 	}
+	// Another database takes the evaluation one's place, whose claim stays; going back brings it back with its password.
+	s.helm(t, helm, "upgrade", "boardwalk", chart, "--set", "database.evaluation.enabled=false,database.existingSecret.name=db")
+	left := s.kubectl(t, "", "get", "statefulsets,secrets,persistentvolumeclaims", "-o", "name")
+	if !strings.Contains(left, "persistentvolumeclaim/data-boardwalk-evaluation-db-0") || strings.Contains(left, "/boardwalk-evaluation-db\n") {
+		t.Errorf("with another database there are %q", left)
+	}
 	s.helm(t, helm, "rollback", "boardwalk", "1")
 	s.migration(t)
 	if s.secret(t) != uri {
@@ -223,7 +229,7 @@ func (s *server) life(t *testing.T, helm string) {
 	}
 
 	s.helm(t, helm, "uninstall", "boardwalk", "--wait", "--timeout", "3m")
-	left := s.kubectl(t, "", "get", "deployments,statefulsets,services,jobs,configmaps,secrets,serviceaccounts,roles,rolebindings,"+
+	left = s.kubectl(t, "", "get", "deployments,statefulsets,services,jobs,configmaps,secrets,serviceaccounts,roles,rolebindings,"+
 		"networkpolicies,poddisruptionbudgets,persistentvolumeclaims,chains,launchvenues", "-o", "name")
 	want := []string{
 		"configmap/kube-root-ca.crt", "serviceaccount/default", // every namespace has them

@@ -280,7 +280,8 @@ func TestDashboardsElsewhere(t *testing.T) {
 	check(one(t, all, "GrafanaDashboard", "boardwalk-dashboard-api"), "monitoring", nil, nil)
 	all = render(t, "helm", "-f", filepath.Join(chart, "ci", "everything.yaml"))
 	o := one(t, all, "ConfigMap", "markets-dashboard-chain")
-	check(o, "", map[string]string{"example.com/dashboard": "yes", "team": "markets"}, map[string]string{"grafana_folder": "Markets"})
+	check(o, "", map[string]string{"example.com/dashboard": "yes", "team": "markets"},
+		map[string]string{"grafana_folder": "Markets", "example.com/owner": "platform", "example.com/note": "common"})
 	want := map[string]any{
 		"folder": "Markets", "allowCrossNamespaceImport": true,
 		"instanceSelector": map[string]any{"matchLabels": map[string]any{"grafana": "markets"}},

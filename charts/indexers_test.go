@@ -79,8 +79,11 @@ func TestCABundleIsEverywhere(t *testing.T) {
 			if source == nil || source["optional"] != true || source["name"] != "company" && source["secretName"] != "company" {
 				t.Errorf("%s has the certificates from %v", key(o), source)
 			}
-			program := containers(t, pod)[len(containers(t, pod))-1]
-			if env := program["env"]; !strings.Contains(fmt.Sprint(env), "BOARDWALK_CA_FILE") {
+			name := pod.GetLabels()["app.kubernetes.io/component"]
+			if name == "migration" {
+				name = "migrate"
+			}
+			if env := container(t, pod, name).Object["env"]; !strings.Contains(fmt.Sprint(env), "BOARDWALK_CA_FILE") {
 				t.Errorf("%s isn't told where the certificates are: %v", key(o), env)
 			}
 		}

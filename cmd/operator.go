@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
-	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/operator"
 	"github.com/boardwalkhq/boardwalk/operator/controller"
@@ -70,9 +68,8 @@ func (c *cluster) config(file string) (*rest.Config, error) {
 
 func operatorCommand(build serve.Build) *cobra.Command {
 	var (
-		cl       cluster
-		ops      operations
-		database string
+		cl  cluster
+		ops operations
 	)
 	p := &operator.Program{Metrics: prometheus.NewRegistry(), Now: now}
 	cmd := &cobra.Command{
@@ -89,7 +86,7 @@ nodes' URLs from theirs.`,
 				return err
 			}
 			p.PodName = os.Getenv("POD_NAME")
-			p.Operations, p.TryDatabase = ops.OperationsOptions, tryDatabase(database)
+			p.Operations = ops.OperationsOptions
 			return p.Run(cmd.Context())
 		},
 	}
@@ -103,28 +100,10 @@ nodes' URLs from theirs.`,
 		"image of the indexers, of the operator's own version; without it that of the container \"operator\" of the operator's own pod, whose name is in POD_NAME")
 	f.StringVar(&p.Workload.DatabaseSecret, "database-secret", "", "Secret with the address of the indexers' database")
 	f.StringVar(&p.Workload.DatabaseKey, "database-secret-key", "uri", "key of that Secret")
-	f.StringVar(&database, "database-file", "",
-		"file with what that key holds: the address is tried before a running indexer is changed; without the flag it isn't")
 	f.BoolVar(&p.LeaderElection, "leader-elect", true, "let one of several operators act")
 	_ = cmd.MarkFlagRequired("database-secret")
 	cmd.AddCommand(removeIndexersCommand())
 	return cmd
-}
-
-// tryDatabase is nil without a file. The file is read each time: a Secret may come, or change, while the program runs.
-func tryDatabase(file string) func(context.Context) error {
-	if file == "" {
-		return nil
-	}
-	return func(ctx context.Context) error {
-		address, err := os.ReadFile(file)
-		if errors.Is(err, os.ErrNotExist) {
-			return errors.New("there is no such Secret, or no such key in it")
-		} else if err != nil {
-			return fmt.Errorf("read --database-file: %w", err)
-		}
-		return store.Try(ctx, string(address))
-	}
 }
 
 func removeIndexersCommand() *cobra.Command {

@@ -22,12 +22,11 @@ import (
 type Program struct {
 	// Cluster is where the API server is, and who the operator is there.
 	Cluster *rest.Config
-	// Namespace, Workload, PodName, IndexersFile, TryDatabase, LeaderElection and StateURL are those of controller.Options.
+	// Namespace, Workload, PodName, IndexersFile, LeaderElection and StateURL are those of controller.Options.
 	Namespace      string
 	Workload       workload.Settings
 	PodName        string
 	IndexersFile   string
-	TryDatabase    func(context.Context) error
 	LeaderElection bool
 	StateURL       func(*v1alpha1.Chain) string
 	Operations     telemetry.OperationsOptions
@@ -48,7 +47,7 @@ func (p *Program) Run(ctx context.Context) error {
 	}
 	defer func() { _ = l.Close() }()
 	op, err := controller.New(p.Cluster, controller.Options{ //nolint:contextcheck // it takes none: Run does
-		Namespace: p.Namespace, Workload: p.Workload, PodName: p.PodName, IndexersFile: p.IndexersFile, TryDatabase: p.TryDatabase, LeaderElection: p.LeaderElection, StateURL: p.StateURL,
+		Namespace: p.Namespace, Workload: p.Workload, PodName: p.PodName, IndexersFile: p.IndexersFile, LeaderElection: p.LeaderElection, StateURL: p.StateURL,
 		Metrics: p.Metrics, Now: p.Now, Log: p.Log,
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -81,6 +82,47 @@ func (s step) testSettings() {
 		})
 		s.kubectl("rollout", "status", "deployment/"+indexerObject, "--timeout=1m")
 	})
+}
+
+// testTrial gives the operator Secrets with which no indexer could work, one after another, and sees that the indexer runs on as it was.
+func (s step) testTrial() {
+	pod := func() string {
+		return s.kubectl("get", "pods", "-l", "boardwalk.dev/chain=base", "-o", "jsonpath={.items[*].metadata.uid}")
+	}
+	before := pod()
+	address := s.kubectl("get", "secret", "boardwalk-evaluation-db", "-o", "go-template={{.data.uri | base64decode}}")
+	s.kubectl("create", "secret", "generic", "nowhere", "--from-literal=uri="+strings.Replace(address, "boardwalk-evaluation-db", "boardwalk-no-db", 1))
+	operator := func(secret string) {
+		s.kubectl("set", "env", "deployment/boardwalk-operator", "TRY="+secret) // so that the patch always makes another pod
+		args := s.kubectl("get", "deployment", "boardwalk-operator", "-o", "jsonpath={.spec.template.spec.containers[0].args}")
+		of := regexp.MustCompile(`--database-secret=[a-z-]+`)
+		s.kubectl("patch", "deployment", "boardwalk-operator", "-p",
+			`{"spec":{"template":{"spec":{"containers":[{"name":"operator","args":`+of.ReplaceAllString(args, "--database-secret="+secret)+`}]}}}}`)
+		s.kubectl("rollout", "status", "deployment/boardwalk-operator", "--timeout=2m")
+	}
+	for secret, want := range map[string]string{
+		"missing": `SecretMissing: secret "missing" not found`,
+		"nowhere": "in vain: database: ",
+	} {
+		operator(secret)
+		s.eventually(2*time.Minute, func() error {
+			out := s.kubectl("get", "chain", "base", "-o", `jsonpath={.status.conditions[?(@.type=="Available")].message}`)
+			if !strings.Contains(out, want) {
+				return fmt.Errorf("the Chain says %q, wanted %q", out, want)
+			}
+			return nil
+		})
+		if now := pod(); now != before {
+			s.Errorf("with Secret %s the indexer's pod was replaced: %s before, %s now", secret, before, now)
+		}
+	}
+	operator("boardwalk-evaluation-db")
+	s.kubectl("set", "env", "deployment/boardwalk-operator", "TRY-")
+	s.kubectl("rollout", "status", "deployment/boardwalk-operator", "--timeout=2m")
+	s.kubectl("wait", "chain/base", "--for=condition=Ready", "--timeout=2m")
+	if now := pod(); now != before {
+		s.Errorf("the indexer's pod was replaced although nothing has changed: %s before, %s now", before, now)
+	}
 }
 
 // testMetrics reads what Prometheus would.

@@ -22,7 +22,7 @@ var stages []byte
 // of their installation.
 //
 // kwok stands in for kubelet and container runtime: it says of every scheduled pod that it is ready, and of a Job's that it
-// has succeeded, whatever its image and probes are. A pod that must stay Pending asks for a node that isn't there.
+// has succeeded, whatever its image and probes are, unless that has the label "kubetest: by-hand". A pod that must stay Pending asks for a node that isn't there.
 func (c *Cluster) StartControllers(ctx context.Context, nodes int) error {
 	if nodes < 1 {
 		return fmt.Errorf("%d nodes: pods need at least one", nodes)

@@ -32,9 +32,6 @@ type Stamp = model.Stamp
 // Waiting is how long a reader waits for a database and its schema.
 type Waiting = schema.Waiting
 
-// Try connects to a PostgreSQL database and neither reads nor writes anything.
-func Try(ctx context.Context, dsn string) error { return database.Try(ctx, dsn) }
-
 // BoundConnections adds to the address of a PostgreSQL database how many connections a program may have, unless the address says so itself; an
 // empty bound is none.
 func BoundConnections(dsn, most string) string { return database.BoundConnections(dsn, most) }

@@ -48,8 +48,6 @@ type chainReconciler struct {
 	settings *settings
 	stateURL func(*v1alpha1.Chain) string
 	now      func() time.Time
-	// tryDatabase connects to the database as the indexers will; nil tries nothing.
-	tryDatabase func(context.Context) error
 
 	mu sync.Mutex
 	// written is when a chain's status was written last.

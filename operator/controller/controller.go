@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -55,8 +56,6 @@ type Options struct {
 	PodName  string
 	// IndexersFile has the part of Workload that platform teams set (YAML), and is read again when it changes; empty for none.
 	IndexersFile string
-	// TryDatabase connects to the database whose address the Workload names, before a running indexer is changed; nil tries nothing.
-	TryDatabase func(context.Context) error
 	// LeaderElection is needed where several operators may run.
 	LeaderElection bool
 	// StateURL is where the state of a chain's indexer is to be had; nil is the Service that is made for it.
@@ -93,6 +92,7 @@ func New(cfg *rest.Config, o Options) (*Operator, error) {
 			ByObject: map[client.Object]cache.ByObject{
 				&corev1.ConfigMap{}: {Transform: forgetForeign},
 				&corev1.Pod{}:       {Label: indexersPods, Transform: forgetSpec},
+				&batchv1.Job{}:      {Label: indexersPods},
 			},
 		},
 		Controller:                    config.Controller{SkipNameValidation: new(true)}, // several operators may be in one process
@@ -126,7 +126,7 @@ func New(cfg *rest.Config, o Options) (*Operator, error) {
 	recorder := mgr.GetEventRecorder("boardwalk-operator")
 	chains := &chainReconciler{
 		Client: mgr.GetClient(), live: mgr.GetAPIReader(), find: find, prober: p, recorder: recorder, settings: s,
-		stateURL: o.StateURL, now: o.Now, tryDatabase: o.TryDatabase, written: map[types.NamespacedName]time.Time{},
+		stateURL: o.StateURL, now: o.Now, written: map[types.NamespacedName]time.Time{},
 	}
 	venues := &venueReconciler{Client: mgr.GetClient(), find: find, prober: p, recorder: recorder, now: o.Now}
 	if err := errors.Join(mgr.Add(p), mgr.Add(s), chains.setUp(mgr), venues.setUp(mgr)); err != nil {
@@ -182,7 +182,7 @@ func forgetForeign(o any) (any, error) {
 	return o, nil
 }
 
-// indexersPods selects the pods of indexers.
+// indexersPods selects the pods of indexers, and the Jobs and pods of trials.
 var indexersPods = labels.SelectorFromSet(labels.Set{workload.LabelManagedBy: workload.ManagedBy, workload.LabelComponent: workload.Indexer})
 
 // forgetSpec keeps of a pod what its status says.

@@ -26,8 +26,8 @@ const (
 )
 
 // mayChange gives a waitingError while an indexer is left as it is. An indexer's pod ends before the next one starts, so what all indexers are
-// given anew is tried first: all of it on a few indexers at a time, and the database's address from here. onTrial says that the rollout waits for
-// this one. A forced change waits for nothing.
+// given anew is tried first: by a Job beside them, then on a few indexers at a time. onTrial says that the rollout waits for this one. A forced change
+// waits for nothing.
 func (r *chainReconciler) mayChange(ctx context.Context, c *v1alpha1.Chain, key types.NamespacedName) (onTrial bool, err error) {
 	settings := r.settings.get()
 	hash := settings.Hash()
@@ -53,9 +53,13 @@ func (r *chainReconciler) mayChange(ctx context.Context, c *v1alpha1.Chain, key 
 	if why != "" {
 		return false, &waitingError{why, heldPause}
 	}
-	if me.runs && r.tryDatabase != nil {
-		if err := r.tryDatabase(ctx); err != nil {
-			return false, &waitingError{fmt.Sprintf("key %s of Secret %s: %v", settings.DatabaseKey, settings.DatabaseSecret, err), heldPause}
+	if me.runs {
+		why, err := r.try(ctx, c.Namespace, settings)
+		if err != nil {
+			return false, err
+		}
+		if why != "" {
+			return false, &waitingError{why, heldPause}
 		}
 	}
 	return onTrial, nil

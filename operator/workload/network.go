@@ -23,10 +23,6 @@ func (b *builder) networkPolicy() *networkingv1ac.NetworkPolicyApplyConfiguratio
 			metav1ac.LabelSelector().WithMatchLabels(map[string]string{LabelName: Name, LabelComponent: name}))
 	}
 	scrapers := metav1ac.LabelSelector().WithMatchLabels(map[string]string{LabelScrape: "true"})
-	out := networkingv1ac.NetworkPolicyEgressRule().WithTo(networkingv1ac.NetworkPolicyPeer().WithNamespaceSelector(metav1ac.LabelSelector()))
-	for _, all := range []string{"0.0.0.0/0", "::/0"} {
-		out.WithTo(networkingv1ac.NetworkPolicyPeer().WithIPBlock(networkingv1ac.IPBlock().WithCIDR(all).WithExcept(metadataServices[all]...)))
-	}
 	return networkingv1ac.NetworkPolicy(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
 		WithSpec(networkingv1ac.NetworkPolicySpec().
 			WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(b.selector())).
@@ -34,5 +30,14 @@ func (b *builder) networkPolicy() *networkingv1ac.NetworkPolicyApplyConfiguratio
 			WithIngress(networkingv1ac.NetworkPolicyIngressRule().WithPorts(operations).WithFrom(
 				component(Operator), component(APIServer),
 				networkingv1ac.NetworkPolicyPeer().WithNamespaceSelector(scrapers))).
-			WithEgress(out))
+			WithEgress(outward()))
+}
+
+// outward lets everything out but to the clouds' metadata services.
+func outward() *networkingv1ac.NetworkPolicyEgressRuleApplyConfiguration {
+	out := networkingv1ac.NetworkPolicyEgressRule().WithTo(networkingv1ac.NetworkPolicyPeer().WithNamespaceSelector(metav1ac.LabelSelector()))
+	for _, all := range []string{"0.0.0.0/0", "::/0"} {
+		out.WithTo(networkingv1ac.NetworkPolicyPeer().WithIPBlock(networkingv1ac.IPBlock().WithCIDR(all).WithExcept(metadataServices[all]...)))
+	}
+	return out
 }

@@ -27,6 +27,19 @@ type Settings struct {
 	Indexers
 }
 
+// labels are those of all objects that are made for indexers.
+func (s Settings) labels() map[string]string {
+	out := map[string]string{LabelName: Name, LabelComponent: Indexer, LabelManagedBy: ManagedBy}
+	for name, value := range map[string]string{LabelInstance: s.Instance, LabelVersion: s.Version} {
+		if value != "" {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+func (s Settings) hasNetworkPolicy() bool { return s.NetworkPolicy == nil || *s.NetworkPolicy }
+
 // Hash tells apart settings with which pods differ.
 func (s Settings) Hash() string {
 	s.NetworkPolicy, s.RolloutPercent, s.Version = nil, 0, "" // the version is no label of pods

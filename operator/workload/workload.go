@@ -47,6 +47,9 @@ const AnnotationDocument = "boardwalk.dev/document"
 // AnnotationSettings has the hash of the Settings that a Deployment was made with, as far as they concern pods.
 const AnnotationSettings = "boardwalk.dev/settings"
 
+// LabelTrial is on a Job, and its pod, that tries Settings; its value is the beginning of their hash.
+const LabelTrial = "boardwalk.dev/trial"
+
 // AnnotationTrial has the hash of the Settings that a Deployment was given to try them, before the others get them.
 const AnnotationTrial = "boardwalk.dev/trial"
 
@@ -101,12 +104,8 @@ func Build(c *v1alpha1.Chain, doc *chainconfig.Chain, s Settings) (*Objects, err
 		return nil, fmt.Errorf("encode the document of chain %s: %w", doc.ID, err)
 	}
 	b := builder{chain: c, settings: s, name: ObjectName(doc.ID), hash: hash}
-	b.labels = map[string]string{LabelName: Name, LabelComponent: Indexer, LabelManagedBy: ManagedBy, LabelChain: doc.ID}
-	for name, value := range map[string]string{LabelInstance: s.Instance, LabelVersion: s.Version} {
-		if value != "" {
-			b.labels[name] = value
-		}
-	}
+	b.labels = s.labels()
+	b.labels[LabelChain] = doc.ID
 	b.owner = metav1ac.OwnerReference().WithAPIVersion(v1alpha1.GroupVersion.String()).WithKind(v1alpha1.ChainKind).
 		WithName(c.Name).WithUID(c.UID).WithController(true)
 	out := &Objects{
@@ -118,7 +117,7 @@ func Build(c *v1alpha1.Chain, doc *chainconfig.Chain, s Settings) (*Objects, err
 		Budget:     b.budget(),
 		Deployment: b.deployment(),
 	}
-	if s.NetworkPolicy == nil || *s.NetworkPolicy {
+	if s.hasNetworkPolicy() {
 		out.NetworkPolicy = b.networkPolicy()
 	}
 	return out, nil
@@ -162,9 +161,7 @@ func (b *builder) deployment() *appsv1ac.DeploymentApplyConfiguration {
 	if b.chain.Spec.Suspend {
 		replicas = 0
 	}
-	labels, annotations := maps.Clone(b.labels), map[string]string{AnnotationDocument: b.hash}
-	delete(labels, LabelVersion)
-	maps.Copy(labels, b.settings.Labels)
+	annotations := map[string]string{AnnotationDocument: b.hash}
 	maps.Copy(annotations, b.settings.Annotations)
 	return appsv1ac.Deployment(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
 		WithAnnotations(map[string]string{AnnotationSettings: b.settings.Hash()}).
@@ -172,16 +169,29 @@ func (b *builder) deployment() *appsv1ac.DeploymentApplyConfiguration {
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(b.selector())).
 			// A chain has one writer: a second pod would only wait for the first one's lease.
 			WithStrategy(appsv1ac.DeploymentStrategy().WithType("Recreate")).
-			WithTemplate(corev1ac.PodTemplateSpec().WithLabels(labels).WithAnnotations(annotations).WithSpec(b.pod())))
+			WithTemplate(corev1ac.PodTemplateSpec().WithLabels(b.podLabels()).WithAnnotations(annotations).WithSpec(b.pod())))
+}
+
+func (b *builder) podLabels() map[string]string {
+	labels := maps.Clone(b.labels)
+	delete(labels, LabelVersion)
+	maps.Copy(labels, b.settings.Labels)
+	return labels
 }
 
 func (b *builder) pod() *corev1ac.PodSpecApplyConfiguration {
+	return b.podOf(b.container()).WithServiceAccountName(b.name).WithTerminationGracePeriodSeconds(30).
+		WithVolumes(corev1ac.Volume().WithName(documentVolume).WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(b.name))).
+		WithVolumes(b.rpcVolumes()...)
+}
+
+// podOf is a pod of one container, as all indexers' are.
+func (b *builder) podOf(c *corev1ac.ContainerApplyConfiguration) *corev1ac.PodSpecApplyConfiguration {
 	pod := corev1ac.PodSpec().
-		WithServiceAccountName(b.name).WithAutomountServiceAccountToken(false).WithEnableServiceLinks(false).
-		WithTerminationGracePeriodSeconds(30).
+		WithAutomountServiceAccountToken(false).WithEnableServiceLinks(false).
 		WithSecurityContext(b.user().WithRunAsNonRoot(true).WithSeccompProfile(corev1ac.SeccompProfile().WithType("RuntimeDefault"))).
-		WithContainers(b.container()).
-		WithVolumes(b.volumes()...).
+		WithContainers(c).
+		WithVolumes(b.caVolumes()...).
 		WithVolumes(pointers(b.settings.Volumes)...).
 		WithImagePullSecrets(pointers(b.settings.ImagePullSecrets)...)
 	b.place(pod)
@@ -239,28 +249,36 @@ func (b *builder) container() *corev1ac.ContainerApplyConfiguration {
 	probe := func(path string) *corev1ac.ProbeApplyConfiguration {
 		return corev1ac.Probe().WithHTTPGet(corev1ac.HTTPGetAction().WithPath(path).WithPort(intstr.FromInt32(OperationsPort))).WithTimeoutSeconds(3)
 	}
-	requests, limits := requirements(b.chain.Spec.Indexer.Resources, b.settings.Resources)
-	c := corev1ac.Container().WithName(Indexer).WithImage(b.settings.Image).
-		WithArgs("indexer", "--config="+documentDir+"/"+documentFile, "--document-hash="+b.hash,
-			fmt.Sprintf("--operations=:%d", OperationsPort), "--log-json", "--log-level="+cmp.Or(b.settings.LogLevel, "info")).
-		WithEnv(
-			corev1ac.EnvVar().WithName(databaseEnv).WithValueFrom(corev1ac.EnvVarSource().WithSecretKeyRef(
-				corev1ac.SecretKeySelector().WithName(b.settings.DatabaseSecret).WithKey(b.settings.DatabaseKey))),
-			corev1ac.EnvVar().WithName(settingsEnv).WithValue(b.settings.Hash())).
+	c := b.program("indexer", "--config="+documentDir+"/"+documentFile, "--document-hash="+b.hash,
+		fmt.Sprintf("--operations=:%d", OperationsPort), "--log-json", "--log-level="+cmp.Or(b.settings.LogLevel, "info")).
 		WithPorts(corev1ac.ContainerPort().WithName("operations").WithContainerPort(OperationsPort).WithProtocol("TCP")).
 		WithStartupProbe(probe("/livez").WithPeriodSeconds(1).WithFailureThreshold(startupSeconds)).
 		WithLivenessProbe(probe("/livez").WithPeriodSeconds(10).WithFailureThreshold(6)).
 		WithReadinessProbe(probe("/readyz").WithPeriodSeconds(5).WithFailureThreshold(3)).
+		WithVolumeMounts(corev1ac.VolumeMount().WithName(documentVolume).WithMountPath(documentDir).WithReadOnly(true))
+	for _, a := range b.settings.DenyAddresses {
+		c.WithArgs("--deny-address=" + a)
+	}
+	for i, s := range b.secrets() {
+		c.WithVolumeMounts(corev1ac.VolumeMount().WithName(volumeName(i)).WithMountPath(SecretDir + "/" + s.name).WithReadOnly(true))
+	}
+	return c
+}
+
+// program is a container that runs the indexers' image with what all of them get of the cluster.
+func (b *builder) program(args ...string) *corev1ac.ContainerApplyConfiguration {
+	requests, limits := requirements(b.chain.Spec.Indexer.Resources, b.settings.Resources)
+	c := corev1ac.Container().WithName(Indexer).WithImage(b.settings.Image).WithArgs(args...).
+		WithEnv(
+			corev1ac.EnvVar().WithName(databaseEnv).WithValueFrom(corev1ac.EnvVarSource().WithSecretKeyRef(
+				corev1ac.SecretKeySelector().WithName(b.settings.DatabaseSecret).WithKey(b.settings.DatabaseKey))),
+			corev1ac.EnvVar().WithName(settingsEnv).WithValue(b.settings.Hash())).
 		WithResources(corev1ac.ResourceRequirements().WithRequests(requests).WithLimits(limits)).
 		WithSecurityContext(corev1ac.SecurityContext().WithAllowPrivilegeEscalation(false).WithReadOnlyRootFilesystem(true).
 			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))).
 		// The status repeats what an indexer said last before it ended.
 		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
-		WithVolumeMounts(corev1ac.VolumeMount().WithName(documentVolume).WithMountPath(documentDir).WithReadOnly(true)).
 		WithEnv(pointers(b.settings.Env)...).WithEnvFrom(pointers(b.settings.EnvFrom)...).WithVolumeMounts(pointers(b.settings.VolumeMounts)...)
-	for _, a := range b.settings.DenyAddresses {
-		c.WithArgs("--deny-address=" + a)
-	}
 	if b.settings.ImagePullPolicy != "" {
 		c.WithImagePullPolicy(b.settings.ImagePullPolicy)
 	}
@@ -276,27 +294,26 @@ func (b *builder) container() *corev1ac.ContainerApplyConfiguration {
 		// The collector works harder before the kernel ends the process.
 		c.WithEnv(corev1ac.EnvVar().WithName(memoryEnv).WithValue(strconv.FormatInt(memory.Value()/10*9, 10)))
 	}
-	for i, s := range b.secrets() {
-		c.WithVolumeMounts(corev1ac.VolumeMount().WithName(volumeName(i)).WithMountPath(SecretDir + "/" + s.name).WithReadOnly(true))
-	}
 	return c
 }
 
-func (b *builder) volumes() []*corev1ac.VolumeApplyConfiguration {
-	out := []*corev1ac.VolumeApplyConfiguration{
-		corev1ac.Volume().WithName(documentVolume).WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(b.name)),
+// caVolumes has the further authorities' certificates. It is optional, as the Secrets below: the program says which file is missing.
+func (b *builder) caVolumes() []*corev1ac.VolumeApplyConfiguration {
+	ca := b.settings.CABundle
+	if ca == nil {
+		return nil
 	}
-	// Optional, as the Secrets below: the indexer says which file is missing.
-	if ca := b.settings.CABundle; ca != nil {
-		v := corev1ac.Volume().WithName(caVolume)
-		item := corev1ac.KeyToPath().WithKey(ca.Key).WithPath(caFile)
-		if ca.Secret != "" {
-			v.WithSecret(corev1ac.SecretVolumeSource().WithSecretName(ca.Secret).WithItems(item).WithOptional(true))
-		} else {
-			v.WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(ca.ConfigMap).WithItems(item).WithOptional(true))
-		}
-		out = append(out, v)
+	v := corev1ac.Volume().WithName(caVolume)
+	item := corev1ac.KeyToPath().WithKey(ca.Key).WithPath(caFile)
+	if ca.Secret != "" {
+		v.WithSecret(corev1ac.SecretVolumeSource().WithSecretName(ca.Secret).WithItems(item).WithOptional(true))
+	} else {
+		v.WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(ca.ConfigMap).WithItems(item).WithOptional(true))
 	}
+	return []*corev1ac.VolumeApplyConfiguration{v}
+}
+
+func (b *builder) rpcVolumes() (out []*corev1ac.VolumeApplyConfiguration) {
 	for i, s := range b.secrets() {
 		// Optional: without it the indexer starts and says which one is missing, where a pod that doesn't start says nothing.
 		source := corev1ac.SecretVolumeSource().WithSecretName(s.name).WithOptional(true)

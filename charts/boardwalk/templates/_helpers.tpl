@@ -21,7 +21,7 @@ app.kubernetes.io/component: {{ .component }}
 {{- define "boardwalk.podLabels" -}}
 {{ include "boardwalk.selector" . }}
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
-{{- with .values.podLabels }}
+{{- with merge (dict) (.values.podLabels | default dict) .root.Values.commonLabels }}
 {{ toYaml . }}
 {{- end }}
 {{- end -}}
@@ -31,25 +31,65 @@ app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{- with merge (dict) (.labels | default dict) .root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* An object's labels and annotations: (dict "root" $ "component" "operator"), and "labels" and "annotations" where it has some of its own,
+which come before those of commonLabels and commonAnnotations. */}}
+{{- define "boardwalk.metadata" -}}
+labels:
+  {{- include "boardwalk.labels" . | nindent 2 }}
+{{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* The name of a component's ServiceAccount: (dict "root" $ "component" "operator"). */}}
+{{- define "boardwalk.serviceAccount" -}}
+{{- (index .root.Values .component).serviceAccount.name | default (printf "%s-%s" (include "boardwalk.fullname" .root) .component) -}}
 {{- end -}}
 
 {{- define "boardwalk.image" -}}
-{{- include "boardwalk.imageOf" (dict "image" .Values.image "default" .Chart.AppVersion) -}}
+{{- include "boardwalk.imageOf" (dict "root" $ "image" .Values.image "default" .Chart.AppVersion) -}}
 {{- end -}}
 
 {{- define "boardwalk.rendererImage" -}}
 {{- $image := .Values.renderer.image -}}
 {{- $repository := $image.repository | default (printf "%s-renderer" .Values.image.repository) -}}
-{{- include "boardwalk.imageOf" (dict
+{{- include "boardwalk.imageOf" (dict "root" $
     "image" (dict "repository" $repository "tag" $image.tag "digest" $image.digest)
     "default" (.Values.image.tag | default .Chart.AppVersion)) -}}
 {{- end -}}
 
-{{/* (dict "image" (repository, tag and digest) "default" "the tag where neither tag nor digest is named") */}}
+{{/* (dict "root" $ "image" (repository, tag and digest) "default" "the tag where neither tag nor digest is named") */}}
 {{- define "boardwalk.imageOf" -}}
 {{- $tag := ternary "" (printf ":%s" (.image.tag | default .default)) (and (ne .image.digest "") (eq .image.tag "")) -}}
 {{- $digest := ternary "" (printf "@%s" .image.digest) (eq .image.digest "") -}}
-{{- printf "%s%s%s" .image.repository $tag $digest -}}
+{{- include "boardwalk.registry" (dict "root" .root "image" (printf "%s%s%s" .image.repository $tag $digest)) -}}
+{{- end -}}
+
+{{/* An image with global.imageRegistry in place of its own registry: (dict "root" $ "image" …). As for container runtimes, what is before the
+first slash is a registry where it has a dot or a colon, or is localhost. */}}
+{{- define "boardwalk.registry" -}}
+{{- $image := .image -}}
+{{- with .root.Values.global.imageRegistry -}}
+{{- $image = printf "%s/%s" . (regexReplaceAll "^([^/]*[.:][^/]*|localhost)/" $image "") -}}
+{{- end -}}
+{{- $image -}}
+{{- end -}}
+
+{{/* The Secrets of imagePullSecrets and then global.imagePullSecrets, each once, as a list in YAML; nothing without any. An umbrella chart may
+name them as texts. */}}
+{{- define "boardwalk.pullSecrets" -}}
+{{- $secrets := list -}}
+{{- range concat (.Values.imagePullSecrets | default list) (.Values.global.imagePullSecrets | default list) -}}
+{{- $secret := ternary . (dict "name" .) (kindIs "map" .) -}}
+{{- if not (has $secret $secrets) -}}{{- $secrets = append $secrets $secret -}}{{- end -}}
+{{- end -}}
+{{- with $secrets -}}{{- toYaml . -}}{{- end -}}
 {{- end -}}
 
 {{/* The Secret that holds the database's address, and its key. */}}
@@ -148,9 +188,9 @@ securityContext:
   {{- end }}
   seccompProfile:
     type: RuntimeDefault
-{{- with .root.Values.imagePullSecrets }}
+{{- with include "boardwalk.pullSecrets" .root }}
 imagePullSecrets:
-  {{- toYaml . | nindent 2 }}
+  {{- . | nindent 2 }}
 {{- end }}
 {{- with .values.priorityClassName }}
 priorityClassName: {{ . | quote }}
@@ -190,14 +230,17 @@ topologySpreadConstraints:
     "networkPolicy" .Values.networkPolicy.enabled -}}
 {{- with .Values.database.maxConnections -}}{{- $_ := set $out "databaseConnections" (int64 .) -}}{{- end -}}
 {{- with .Values.runAsUser -}}{{- $_ := set $out "runAsUser" (int64 .) -}}{{- end -}}
-{{- with .Values.imagePullSecrets -}}{{- $_ := set $out "imagePullSecrets" . -}}{{- end -}}
+{{- with include "boardwalk.pullSecrets" . -}}{{- $_ := set $out "imagePullSecrets" (fromYamlArray .) -}}{{- end -}}
 {{- if or .Values.caBundle.configMap .Values.caBundle.secret -}}
 {{- $_ := set $out "caBundle" .Values.caBundle -}}
 {{- end -}}
 {{- range $field, $value := dict "env" "extraEnv" "envFrom" "extraEnvFrom" "volumes" "extraVolumes" "volumeMounts" "extraVolumeMounts" -}}
 {{- with index $.Values.indexers $value -}}{{- $_ := set $out $field . -}}{{- end -}}
 {{- end -}}
-{{- range list "denyAddresses" "podAnnotations" "podLabels" "nodeSelector" "tolerations" "affinity" "topologySpread" "priorityClassName" -}}
+{{- /* The operator takes no label app.kubernetes.io/… from its file. */ -}}
+{{- $labels := merge (dict) .Values.indexers.podLabels (omit .Values.commonLabels "app.kubernetes.io/part-of") -}}
+{{- with $labels -}}{{- $_ := set $out "podLabels" . -}}{{- end -}}
+{{- range list "denyAddresses" "podAnnotations" "nodeSelector" "tolerations" "affinity" "topologySpread" "priorityClassName" -}}
 {{- $field := . -}}
 {{- with index $.Values.indexers $field -}}{{- $_ := set $out $field . -}}{{- end -}}
 {{- end -}}

@@ -100,19 +100,6 @@ func parsePostgres(dsn string) (*pgx.ConnConfig, error) {
 	return cfg, nil
 }
 
-// Try connects to a PostgreSQL database and neither reads nor writes anything.
-func Try(ctx context.Context, dsn string) error {
-	cfg, _, err := readPostgres(dsn)
-	if err != nil {
-		return err
-	}
-	conn, err := pgx.ConnectConfig(ctx, cfg)
-	if err != nil {
-		return fmt.Errorf("database: no connection to PostgreSQL at %s:%d, database %q: %w", cfg.Host, cfg.Port, cfg.Database, err)
-	}
-	return conn.Close(ctx)
-}
-
 func connectPostgres(ctx context.Context, dsn string) (*DB, error) {
 	cfg, limits, err := readPostgres(dsn)
 	if err != nil {
