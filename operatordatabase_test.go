@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"slices"
@@ -106,13 +105,14 @@ func (o *operatorSite) runTrials() {
 		}
 		for i := range pods.Items {
 			if p := &pods.Items[i]; p.Status.Phase == corev1.PodRunning {
-				o.runTrial(ctx, p)
+				o.runTrial(p)
 			}
 		}
 	}
 }
 
-func (o *operatorSite) runTrial(ctx context.Context, p *corev1.Pod) {
+func (o *operatorSite) runTrial(p *corev1.Pod) {
+	ctx := o.t.Context()
 	c := &p.Spec.Containers[0]
 	ref := c.Env[0].ValueFrom.SecretKeyRef
 	var s corev1.Secret

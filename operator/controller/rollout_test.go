@@ -144,7 +144,9 @@ func TestATrialFailsAndIsMadeAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	const image = "none.invalid/boardwalk:next"
-	w.run(func(o *Options) { o.Workload.Image, o.Workload.Labels = image, map[string]string{"kubetest": "by-hand"} })
+	w.run(func(o *Options) {
+		o.Workload.Image, o.Workload.Labels = image, map[string]string{"kubetest": "by-hand"}
+	})
 	pod := w.trial("")
 	if c := &pod.Spec.Containers[0]; c.Image != image || !slices.Equal(c.Args, []string{"migrate", "--try", "--log-json"}) {
 		t.Errorf("the trial runs %v of %s", c.Args, c.Image)
