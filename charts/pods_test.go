@@ -235,7 +235,8 @@ func TestFlags(t *testing.T) {
 		return map[string]any{"name": variable, "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": name, "key": key}}}
 	}
 	if got, want := server.Object["env"], []any{
-		secret("BOARDWALK_DB", "boardwalk-postgres-reader", "uri"), secret("BOARDWALK_REDIS", "boardwalk-redis", "url"),
+		secret("BOARDWALK_DB", "boardwalk-postgres-reader", "uri"),
+		map[string]any{"name": "BOARDWALK_DB_FILE", "value": "/etc/boardwalk/database/uri"}, secret("BOARDWALK_REDIS", "boardwalk-redis", "url"),
 		map[string]any{"name": "GOMEMLIMIT", "value": "921MiB"},
 	}; !reflect.DeepEqual(got, want) {
 		t.Errorf("the API server's environment is %v, wanted %v", got, want)

@@ -54,7 +54,8 @@ type database struct{ address string }
 func (d *database) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&d.address, "db", "sqlite:data/boardwalk.db",
 		"database: sqlite:PATH or postgres://…; BOARDWALK_DB is used when the flag isn't given. "+
-			"BOARDWALK_DB_CONNECTIONS bounds the connections to PostgreSQL, as pool_max_conns in the address does")
+			"BOARDWALK_DB_CONNECTIONS bounds the connections to PostgreSQL, as pool_max_conns in the address does; BOARDWALK_DB_FILE names a file with the "+
+			"address as it is now, whose user and password new connections have")
 }
 
 // dsn is the database's address: the environment's keeps a password out of the process list.
@@ -63,5 +64,5 @@ func (d *database) dsn(cmd *cobra.Command) string {
 	if env := os.Getenv("BOARDWALK_DB"); env != "" && !cmd.Flags().Changed("db") {
 		address = env
 	}
-	return store.BoundConnections(address, os.Getenv("BOARDWALK_DB_CONNECTIONS"))
+	return store.RefreshCredentials(store.BoundConnections(address, os.Getenv("BOARDWALK_DB_CONNECTIONS")), os.Getenv("BOARDWALK_DB_FILE"))
 }

@@ -84,9 +84,12 @@ func (d *Doctor) lookAtChain(p *report) {
 		d.say(wrong, p.id, p.cause, "kubectl describe chain "+p.resource.Name)
 	}
 	for i := range conditions {
-		c := &conditions[i]
-		if (c.Type == v1alpha1.ConditionAsDeclared || c.Type == v1alpha1.ConditionAccepted) && c.Status == metav1.ConditionFalse {
+		switch c := &conditions[i]; {
+		case c.Status != metav1.ConditionFalse:
+		case c.Type == v1alpha1.ConditionAccepted:
 			d.say(wrong, p.id, c.Type+": "+c.Message, "")
+		case c.Type == v1alpha1.ConditionAsDeclared: // its data are as new all the same
+			d.say(look, p.id, c.Type+": "+c.Message, "")
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (s step) testCauses() {
 func (s step) doctor() func() (string, error) {
 	s.Helper()
 	dir := s.TempDir()
-	if err := inRoot(s.ctx, "env", "CGO_ENABLED=0", "go", "build", "-o", filepath.Join(dir, "kubectl-boardwalk"), "."); err != nil {
+	if err := inRoot(s.ctx, "env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(dir, "kubectl-boardwalk"), "."); err != nil {
 		s.Fatal(err)
 	}
 	return func() (string, error) { return s.Plugin(s.ctx, dir, "boardwalk", "doctor", "-n", namespace) }
@@ -122,6 +122,38 @@ func (s step) testTrial() {
 	s.kubectl("wait", "chain/base", "--for=condition=Ready", "--timeout=2m")
 	if now := pod(); now != before {
 		s.Errorf("the indexer's pod was replaced although nothing has changed: %s before, %s now", before, now)
+	}
+}
+
+// testPassword changes the database's password in the database and in its Secret, and ends all connections. No program is started anew for it.
+func (s step) testPassword() {
+	const programs = "app.kubernetes.io/component in (apiserver,indexer)"
+	pods := func() string {
+		return s.kubectl("get", "pods", "-l", programs, "-o", "jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[*].restartCount}\n{end}")
+	}
+	psql := func(sql string) {
+		s.kubectl("exec", "statefulset/boardwalk-evaluation-db", "--", "psql", "-h", "/tmp", "-U", "postgres", "-d", "boardwalk", "-c", sql)
+	}
+	before := pods()
+	const password = "rotated0password"
+	address := s.kubectl("get", "secret", "boardwalk-evaluation-db", "-o", "go-template={{.data.uri | base64decode}}")
+	rotated := regexp.MustCompile(`:[A-Za-z0-9]+@`).ReplaceAllString(address, ":"+password+"@")
+	if rotated == address {
+		s.Fatal("the address has no password")
+	}
+	psql("ALTER ROLE boardwalk PASSWORD '" + password + "'")
+	s.kubectl("patch", "secret", "boardwalk-evaluation-db", "-p", `{"stringData":{"uri":"`+rotated+`"}}`)
+	psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'boardwalk'")
+	s.beyond(s.indexed()+3, 4*time.Minute) // the kubelet brings the file within a minute or two
+	s.eventually(2*time.Minute, func() error {
+		var heartbeat struct{ Status string }
+		if err := s.api("/api/status/heartbeat", &heartbeat); err != nil || heartbeat.Status != "ok" {
+			return fmt.Errorf("the heartbeat is %+v, %w", heartbeat, err)
+		}
+		return nil
+	})
+	if after := pods(); after != before {
+		s.Errorf("programs were started anew:\n%s\nbefore\n%s", after, before)
 	}
 }
 

@@ -38,6 +38,7 @@ func TestBoardwalkOnARealNode(t *testing.T) {
 		{"whoever collects metrics gets them", step.testMetrics},
 		{"a Chain says what its indexer lacks", step.testCauses},
 		{"a database that isn't there reaches no indexer", step.testTrial},
+		{"the database's password changes while programs run", step.testPassword},
 		{"a second release is refused", step.testSecondRelease},
 
 		{"an upgrade keeps the data", step.testUpgrade},

@@ -36,6 +36,10 @@ type Waiting = schema.Waiting
 // empty bound is none.
 func BoundConnections(dsn, most string) string { return database.BoundConnections(dsn, most) }
 
+// RefreshCredentials adds to the address of a PostgreSQL database the file with the address as it is now: its user and password are those of each new
+// connection. An empty file is none.
+func RefreshCredentials(dsn, file string) string { return database.RefreshCredentials(dsn, file) }
+
 // rows reads and writes rows: by a database, of the indexes that are served.
 type rows struct {
 	db *database.DB

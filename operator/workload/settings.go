@@ -149,8 +149,10 @@ var (
 	pullPolicies = []corev1.PullPolicy{"", corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever}
 	// ownPrefixes begin the labels and annotations that are Boardwalk's.
 	ownPrefixes = []string{"app.kubernetes.io/", "boardwalk.dev/"}
+	// ownEnv are the environment variables of every indexer.
+	ownEnv = []string{databaseEnv, databaseFileEnv, connectionsEnv, caEnv, settingsEnv}
 	// ownVolumes are the volumes of every indexer; those of RPC Secrets begin with rpcVolume.
-	ownVolumes = []string{documentVolume, caVolume}
+	ownVolumes = []string{documentVolume, databaseVolume, caVolume}
 )
 
 func (x *Indexers) check() error {
@@ -228,7 +230,7 @@ func (x *Indexers) checkEnv() error {
 		switch name := deref(x.Env[i].Name); {
 		case name == "":
 			return fmt.Errorf("env[%d]: the name is missing", i)
-		case name == databaseEnv || name == caEnv || name == settingsEnv || name == connectionsEnv:
+		case slices.Contains(ownEnv, name):
 			return fmt.Errorf("env[%d]: %s is Boardwalk's own; the database's address comes from its Secret, certificates from caBundle", i, name)
 		case seen[name]:
 			return fmt.Errorf("env[%d]: %s is there twice; leave one out", i, name)

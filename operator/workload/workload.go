@@ -70,10 +70,15 @@ const (
 	caFile       = "ca.crt"
 
 	documentVolume = "chain"
+	databaseVolume = "database"
 	caVolume       = "ca"
 	rpcVolume      = "rpc-"
 
 	databaseEnv    = "BOARDWALK_DB"
+	// databaseFileEnv names the file that has the database's address as its Secret has it now.
+	databaseFileEnv = "BOARDWALK_DB_FILE"
+	databaseDir     = ownDir + "/database"
+	databaseFile    = "uri"
 	connectionsEnv = "BOARDWALK_DB_CONNECTIONS"
 	// caEnv names the file with further authorities' certificates; main reads it.
 	caEnv = "BOARDWALK_CA_FILE"
@@ -180,17 +185,19 @@ func (b *builder) podLabels() map[string]string {
 }
 
 func (b *builder) pod() *corev1ac.PodSpecApplyConfiguration {
-	return b.podOf(b.container()).WithServiceAccountName(b.name).WithTerminationGracePeriodSeconds(30).
-		WithVolumes(corev1ac.Volume().WithName(documentVolume).WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(b.name))).
-		WithVolumes(b.rpcVolumes()...)
+	document := corev1ac.Volume().WithName(documentVolume).WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(b.name))
+	return b.podOf(b.container(), append([]*corev1ac.VolumeApplyConfiguration{document}, b.rpcVolumes()...)...).
+		WithServiceAccountName(b.name).WithTerminationGracePeriodSeconds(30)
 }
 
-// podOf is a pod of one container, as all indexers' are.
-func (b *builder) podOf(c *corev1ac.ContainerApplyConfiguration) *corev1ac.PodSpecApplyConfiguration {
+// podOf is a pod of one container with volumes of its own, and what all indexers' pods have.
+func (b *builder) podOf(c *corev1ac.ContainerApplyConfiguration, own ...*corev1ac.VolumeApplyConfiguration) *corev1ac.PodSpecApplyConfiguration {
 	pod := corev1ac.PodSpec().
+		WithVolumes(own...).
 		WithAutomountServiceAccountToken(false).WithEnableServiceLinks(false).
 		WithSecurityContext(b.user().WithRunAsNonRoot(true).WithSeccompProfile(corev1ac.SeccompProfile().WithType("RuntimeDefault"))).
 		WithContainers(c).
+		WithVolumes(b.databaseVolume()).
 		WithVolumes(b.caVolumes()...).
 		WithVolumes(pointers(b.settings.Volumes)...).
 		WithImagePullSecrets(pointers(b.settings.ImagePullSecrets)...)
@@ -272,12 +279,14 @@ func (b *builder) program(args ...string) *corev1ac.ContainerApplyConfiguration 
 		WithEnv(
 			corev1ac.EnvVar().WithName(databaseEnv).WithValueFrom(corev1ac.EnvVarSource().WithSecretKeyRef(
 				corev1ac.SecretKeySelector().WithName(b.settings.DatabaseSecret).WithKey(b.settings.DatabaseKey))),
+			corev1ac.EnvVar().WithName(databaseFileEnv).WithValue(databaseDir+"/"+databaseFile),
 			corev1ac.EnvVar().WithName(settingsEnv).WithValue(b.settings.Hash())).
 		WithResources(corev1ac.ResourceRequirements().WithRequests(requests).WithLimits(limits)).
 		WithSecurityContext(corev1ac.SecurityContext().WithAllowPrivilegeEscalation(false).WithReadOnlyRootFilesystem(true).
 			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))).
 		// The status repeats what an indexer said last before it ended.
 		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
+		WithVolumeMounts(corev1ac.VolumeMount().WithName(databaseVolume).WithMountPath(databaseDir).WithReadOnly(true)).
 		WithEnv(pointers(b.settings.Env)...).WithEnvFrom(pointers(b.settings.EnvFrom)...).WithVolumeMounts(pointers(b.settings.VolumeMounts)...)
 	if b.settings.ImagePullPolicy != "" {
 		c.WithImagePullPolicy(b.settings.ImagePullPolicy)
@@ -295,6 +304,12 @@ func (b *builder) program(args ...string) *corev1ac.ContainerApplyConfiguration 
 		c.WithEnv(corev1ac.EnvVar().WithName(memoryEnv).WithValue(strconv.FormatInt(memory.Value()/10*9, 10)))
 	}
 	return c
+}
+
+// databaseVolume is optional: whether the Secret is there is for the environment variable to say.
+func (b *builder) databaseVolume() *corev1ac.VolumeApplyConfiguration {
+	return corev1ac.Volume().WithName(databaseVolume).WithSecret(corev1ac.SecretVolumeSource().WithSecretName(b.settings.DatabaseSecret).
+		WithItems(corev1ac.KeyToPath().WithKey(b.settings.DatabaseKey).WithPath(databaseFile)).WithOptional(true))
 }
 
 // caVolumes has the further authorities' certificates. It is optional, as the Secrets below: the program says which file is missing.

@@ -179,13 +179,19 @@ func TestTheIndexerReadsItsDocument(t *testing.T) {
 		"--deny-address=192.0.2.0/24", "--deny-address=2001:db8::7",
 	})
 	same(t, "volume", p.Volumes[0].ConfigMap.Name, "boardwalk-indexer-base")
-	same(t, "mount", i.VolumeMounts[0], corev1.VolumeMount{Name: p.Volumes[0].Name, MountPath: "/etc/boardwalk/chain", ReadOnly: true})
+	same(t, "mounts", i.VolumeMounts, []corev1.VolumeMount{
+		{Name: "database", MountPath: "/etc/boardwalk/database", ReadOnly: true}, {Name: p.Volumes[0].Name, MountPath: "/etc/boardwalk/chain", ReadOnly: true},
+	})
 	same(t, "image", i.Image, settings.Image)
 	same(t, "pull policy", i.ImagePullPolicy, corev1.PullIfNotPresent)
 	same(t, "pull secrets", p.ImagePullSecrets, []corev1.LocalObjectReference{{Name: "registry"}})
 	same(t, "database", i.Env[0], corev1.EnvVar{Name: "BOARDWALK_DB", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
 		LocalObjectReference: corev1.LocalObjectReference{Name: "boardwalk-db"}, Key: "uri",
 	}}})
+	same(t, "database as it is now", i.Env[1], corev1.EnvVar{Name: "BOARDWALK_DB_FILE", Value: "/etc/boardwalk/database/uri"})
+	same(t, "its file", p.Volumes[1].Secret, &corev1.SecretVolumeSource{
+		SecretName: "boardwalk-db", Items: []corev1.KeyToPath{{Key: "uri", Path: "uri"}}, Optional: new(true),
+	})
 	for probe, path := range map[*corev1.Probe]string{i.StartupProbe: "/livez", i.LivenessProbe: "/livez", i.ReadinessProbe: "/readyz"} {
 		if probe.HTTPGet.Path != path || probe.HTTPGet.Port.IntValue() != workload.OperationsPort {
 			t.Errorf("probe %+v; want %s at port %d", probe.HTTPGet, path, workload.OperationsPort)
@@ -277,7 +283,7 @@ func TestSecretsAreMountedOnceAndWhereTheDocumentSays(t *testing.T) {
 		c.Spec.RPC.Endpoints = append(c.Spec.RPC.Endpoints, v1alpha1.Endpoint{URLFrom: &v1alpha1.URLSource{SecretKeyRef: ref}})
 	}
 	p := pod(t, c)
-	same(t, "volumes", len(p.Volumes), 3)
+	same(t, "volumes", len(p.Volumes), 4)
 	yes := true
 	same(t, "first Secret", p.Volumes[1].Secret, &corev1.SecretVolumeSource{
 		SecretName: "alchemy", Optional: &yes, Items: []corev1.KeyToPath{{Key: "url", Path: "url"}, {Key: "fallback", Path: "fallback"}},

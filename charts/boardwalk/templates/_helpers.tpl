@@ -116,6 +116,35 @@ name them as texts. */}}
 {{- end -}}
 {{- end -}}
 
+{{/* The Secret and key with the address that the members program has: its own, or the owner's. */}}
+{{- define "boardwalk.membersSecret" -}}
+{{ .Values.database.members.existingSecret.name | default (include "boardwalk.databaseSecret" .) }}
+{{- end -}}
+{{- define "boardwalk.membersSecretKey" -}}
+{{ ternary .Values.database.members.existingSecret.key (include "boardwalk.databaseSecretKey" .) (ne .Values.database.members.existingSecret.name "") }}
+{{- end -}}
+
+{{/* The database's address of a program: (dict "name" "the Secret" "key" "its key"). It is read at the start from the environment. User and password
+of later connections are those that the file has by then, so that a password can be changed while programs run. */}}
+{{- define "boardwalk.databaseEnv" -}}
+- name: BOARDWALK_DB
+  valueFrom:
+    secretKeyRef: {name: {{ .name | quote }}, key: {{ .key | quote }}}
+- name: BOARDWALK_DB_FILE
+  value: /etc/boardwalk/database/uri
+{{- end -}}
+{{- define "boardwalk.databaseMount" -}}
+- {name: database, mountPath: /etc/boardwalk/database, readOnly: true}
+{{- end -}}
+{{- define "boardwalk.databaseVolume" -}}
+- name: database
+  secret:
+    secretName: {{ .name | quote }}
+    optional: true
+    items:
+    - {key: {{ .key | quote }}, path: uri}
+{{- end -}}
+
 {{/* The Job that makes the schema: (dict "root" $ "component" …). Its name has a hash of this. */}}
 {{- define "boardwalk.migrationSpec" -}}
 backoffLimit: 10

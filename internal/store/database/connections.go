@@ -42,13 +42,16 @@ func (c connections) ofReader() connections {
 }
 
 // BoundConnections adds a bound to an address that has none; an empty one is none, and SQLite needs none.
-func BoundConnections(dsn, most string) string {
-	if most == "" || strings.HasPrefix(dsn, "sqlite:") || strings.Contains(dsn, MaxConnections+"=") {
+func BoundConnections(dsn, most string) string { return withParameter(dsn, MaxConnections, most) }
+
+// withParameter adds a parameter to the address of a PostgreSQL database, unless it is empty or there is one.
+func withParameter(dsn, name, value string) string {
+	if value == "" || strings.HasPrefix(dsn, "sqlite:") || strings.Contains(dsn, name+"=") {
 		return dsn
 	}
 	separator := "?"
 	if strings.Contains(dsn, "?") {
 		separator = "&"
 	}
-	return dsn + separator + MaxConnections + "=" + url.QueryEscape(most)
+	return dsn + separator + name + "=" + url.QueryEscape(value)
 }

@@ -34,8 +34,10 @@ type DB struct {
 	reserve *bun.DB
 	// postgres is how to connect to PostgreSQL; nil on SQLite.
 	postgres *pgx.ConnConfig
-	most     connections
-	hints    *hints
+	// credentials are those of new connections.
+	credentials credentials
+	most        connections
+	hints       *hints
 	// Servers keep a reader's connections to one server; nil for whoever writes.
 	Servers  *servers
 	eachRead time.Duration // how long a statement of a reader may take
@@ -105,7 +107,7 @@ func connectPostgres(ctx context.Context, dsn string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &pools{}
+	all := &pools{credentials: limits.credentials}
 	db := all.open(cfg, limits.connections.read, limits.read)
 	if err := ping(ctx, db, cfg); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -113,7 +115,7 @@ func connectPostgres(ctx context.Context, dsn string) (*DB, error) {
 	return &DB{
 		Read:    bun.NewDB(db, pgdialect.New()),
 		Write:   bun.NewDB(all.open(cfg, limits.connections.write, limits.statement, stdlib.OptionAfterConnect(limits.set)), pgdialect.New()),
-		reserve: bun.NewDB(all.open(cfg, limits.connections.reserved, limits.read), pgdialect.New()), postgres: cfg, most: limits.connections, hints: newHints(),
+		reserve: bun.NewDB(all.open(cfg, limits.connections.reserved, limits.read), pgdialect.New()), postgres: cfg, credentials: limits.credentials, most: limits.connections, hints: newHints(),
 		unlock: func() error { return nil },
 	}, nil
 }
@@ -136,13 +138,17 @@ func (s *DB) Unbounded() (db *bun.DB, closing func() error) {
 	if !s.IsPostgres() {
 		return s.Write, func() error { return nil }
 	}
-	db = bun.NewDB((&pools{}).open(s.postgres, s.most.write, 0), pgdialect.New())
+	db = bun.NewDB((&pools{credentials: s.credentials}).open(s.postgres, s.most.write, 0), pgdialect.New())
 	return db, db.Close
 }
 
 // ConnectAlone makes one connection to PostgreSQL that is no part of a pool and has no timeouts.
 func (s *DB) ConnectAlone(ctx context.Context) (*pgx.Conn, error) {
-	return pgx.ConnectConfig(ctx, s.postgres.Copy())
+	cfg := s.postgres.Copy()
+	if err := s.credentials.refresh(ctx, cfg); err != nil {
+		return nil, err
+	}
+	return pgx.ConnectConfig(ctx, cfg)
 }
 
 // readPostgres reads an address: how to connect, and how long the database may take.
@@ -162,7 +168,7 @@ func readPostgres(dsn string) (*pgx.ConnConfig, timeouts, error) {
 	if err != nil {
 		return nil, timeouts{}, err
 	}
-	limits.connections = most
+	limits.connections, limits.credentials = most, credentialsOf(cfg)
 	cfg.DialFunc = limits.dial
 	return cfg, limits, nil
 }

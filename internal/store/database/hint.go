@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/time/rate"
 
@@ -92,7 +91,7 @@ func (s *DB) Hints(ctx context.Context) <-chan struct{} {
 func (s *DB) listen(ctx context.Context, out chan<- struct{}) {
 	for ctx.Err() == nil {
 		pause := relisten
-		if conn, err := pgx.ConnectConfig(ctx, s.postgres.Copy()); err == nil {
+		if conn, err := s.ConnectAlone(ctx); err == nil {
 			_, err = conn.Exec(ctx, "LISTEN "+hintChannel)
 			const inRecovery = "25006" // read_only_sql_transaction
 			var pg *pgconn.PgError

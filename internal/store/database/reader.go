@@ -19,8 +19,8 @@ func ConnectReader(ctx context.Context, dsn string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &DB{postgres: cfg, most: limits.connections.ofReader(), hints: newHints(), Servers: &servers{}, eachRead: limits.read, unlock: func() error { return nil }}
-	all := &pools{}
+	s := &DB{postgres: cfg, credentials: limits.credentials, most: limits.connections.ofReader(), hints: newHints(), Servers: &servers{}, eachRead: limits.read, unlock: func() error { return nil }}
+	all := &pools{credentials: limits.credentials}
 	open := func(conns int) *bun.DB {
 		return bun.NewDB(all.open(cfg, conns, limits.read, s.Servers.options()...), pgdialect.New())
 	}
@@ -34,6 +34,6 @@ func ConnectReader(ctx context.Context, dsn string) (*DB, error) {
 // CheckOneServer refuses an address that leads to several servers at once.
 func (s *DB) CheckOneServer(ctx context.Context) error {
 	// These connections are no part of the pools: the newest one's server counts there.
-	probe := (&pools{}).open(s.postgres, asked, s.eachRead)
+	probe := (&pools{credentials: s.credentials}).open(s.postgres, asked, s.eachRead)
 	return errors.Join(checkOneServer(ctx, probe), probe.Close())
 }

@@ -52,6 +52,7 @@ const (
 type timeouts struct {
 	statement, read, unheard time.Duration
 	connections              connections
+	credentials              credentials
 	// settings are those of a writer's session that the address doesn't set.
 	settings [][2]string
 }
@@ -184,8 +185,9 @@ func (d deadline) end(ctx context.Context) {
 // pools are a store's pools of connections. When one connection falls silent, those that rest in the pools may be just as silent: they are
 // given up, so that the time until that is noticed is spent once and not once for each.
 type pools struct {
-	mu   sync.Mutex
-	list []pool
+	credentials credentials
+	mu          sync.Mutex
+	list        []pool
 }
 
 type pool struct {
@@ -199,7 +201,7 @@ func (p *pools) open(cfg *pgx.ConnConfig, conns int, each time.Duration, options
 	if each > 0 {
 		bounded.Tracer = deadline{beyond(each), p.fellSilent}
 	}
-	db := stdlib.OpenDB(*bounded, append(options, stdlib.OptionShouldPing(p.answers))...)
+	db := stdlib.OpenDB(*bounded, append(options, stdlib.OptionShouldPing(p.answers), stdlib.OptionBeforeConnect(p.credentials.refresh))...)
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	db.SetConnMaxIdleTime(5 * time.Minute)
