@@ -32,6 +32,7 @@ func New(build serve.Build) *cobra.Command {
   boardwalk renderer    the cards' pictures, for the API
   boardwalk migrate     the database's schema, made by its owner before the others start
   boardwalk reindex     a chain indexed anew, beside what is served
+  boardwalk purge       what was indexed of a chain that isn't declared any more, deleted
   boardwalk members     the intake, which the platform's app writes its members to
   boardwalk import      members and wallets from a file to the intake
   boardwalk export      members and wallets of an intake
@@ -41,7 +42,7 @@ From nothing to live prices: boardwalk up --chain base --rpc https://YOUR-NODE`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.AddCommand(upCommand(build), samplesCommand(), checkCommand(), doctorCommand(), operatorCommand(build), indexerCommand(build), apiserverCommand(build), rendererCommand(build),
-		migrateCommand(), reindexCommand(), membersCommand(build), importCommand(), exportCommand(), versionCommand(build))
+		migrateCommand(), reindexCommand(), purgeCommand(), membersCommand(build), importCommand(), exportCommand(), versionCommand(build))
 	return root
 }
 

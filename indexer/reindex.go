@@ -77,19 +77,24 @@ func (r *Reindex) served(ctx context.Context, st *store.Store) (*store.IndexStat
 			return &list[i], nil
 		}
 	}
+	return nil, noSuchChain(ctx, st, r.Chain)
+}
+
+// noSuchChain says that the database doesn't have a chain, and which ones it has.
+func noSuchChain(ctx context.Context, st *store.Store, chain string) error {
 	all, err := st.Chains(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("chain %q isn't in the database, which has none: nothing is to be indexed anew", r.Chain)
+		return fmt.Errorf("chain %q isn't in the database, which has none", chain)
 	}
 	names := make([]string, len(all))
 	for i := range all {
 		names[i], _ = chainconfig.ChainOfIndex(all[i].ID)
 	}
 	slices.Sort(names)
-	return nil, fmt.Errorf("chain %q isn't in the database, which has %s", r.Chain, strings.Join(slices.Compact(names), ", "))
+	return fmt.Errorf("chain %q isn't in the database, which has %s", chain, strings.Join(slices.Compact(names), ", "))
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/1e6) }

@@ -16,6 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 	"github.com/boardwalkhq/boardwalk/internal/store/schema"
+	"github.com/boardwalkhq/boardwalk/internal/store/streamlog"
 )
 
 // IndexStatus is how an index of a chain stands.
@@ -219,6 +220,31 @@ var indexed = []struct{ table, key string }{
 	{"token_metadata", "mint"},
 	{"trust_reports", "mint"},
 	{"endpoint_records", "endpoint"},
+}
+
+// Withdraw has the lease's index served no more, with no other in its place: its chain isn't declared any more. Before, it takes a piece of the chain's
+// items of the stream back; done says that there were no more of them. Calls stay: they are their members'.
+func (s Indexes) Withdraw(ctx context.Context, l *Lease) (done bool, err error) {
+	chain, _ := chainconfig.ChainOfIndex(l.Chain)
+	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
+		var now int64
+		if err := tx.NewRaw("SELECT block_time FROM chains WHERE id = ?", l.Chain).Scan(ctx, &now); err != nil {
+			return fmt.Errorf("database: read index %s: %w", l.Chain, err)
+		}
+		gone, err := streamlog.Delete(ctx, tx, now, "number IN (SELECT number FROM stream WHERE chain = ? AND kind <> ? AND retracts = 0 ORDER BY number LIMIT ?)",
+			chain, string(market.StreamCall), forgottenItems)
+		if err != nil {
+			return err
+		}
+		if done = len(gone) == 0; done {
+			return setChain(ctx, tx, l.Chain, "served = FALSE, wanted = 0")
+		}
+		return writeStream(ctx, tx, next, gone)
+	})
+	if err == nil {
+		s.db.Hint(ctx, chain)
+	}
+	return done && err == nil, err
 }
 
 // purgedAtOnce is how many rows of a table one transaction of a purge deletes.

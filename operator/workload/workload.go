@@ -74,12 +74,12 @@ const (
 	caVolume       = "ca"
 	rpcVolume      = "rpc-"
 
-	databaseEnv    = "BOARDWALK_DB"
+	databaseEnv = "BOARDWALK_DB"
 	// databaseFileEnv names the file that has the database's address as its Secret has it now.
 	databaseFileEnv = "BOARDWALK_DB_FILE"
 	databaseDir     = ownDir + "/database"
 	databaseFile    = "uri"
-	connectionsEnv = "BOARDWALK_DB_CONNECTIONS"
+	connectionsEnv  = "BOARDWALK_DB_CONNECTIONS"
 	// caEnv names the file with further authorities' certificates; main reads it.
 	caEnv = "BOARDWALK_CA_FILE"
 	// settingsEnv has the hash of the Settings, which the indexer's state repeats.
