@@ -54,7 +54,7 @@ lint: ## Run the linters, import rules included
 .PHONY: generate
 generate: ## Make the generated files anew
 	go generate ./...
-	rm -f charts/boardwalk/files/crds/*.yaml && cp config/crd/bases/*.yaml charts/boardwalk/files/crds/
+	for chart in boardwalk boardwalk-crds; do rm -f charts/$$chart/files/crds/*.yaml && cp config/crd/bases/*.yaml charts/$$chart/files/crds/ || exit 1; done
 
 .PHONY: verify
 verify: generate ## Check that generated files are current, the modules are tidy, and everything builds on macOS too
@@ -62,7 +62,7 @@ verify: generate ## Check that generated files are current, the modules are tidy
 	go -C $(PEERS) mod tidy -diff
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet -unreachable ./...
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet -C $(PEERS) -unreachable ./...
-	@changed=$$(git status --porcelain -- '*.gen.go' '*zz_generated*' config/crd/bases charts/boardwalk/files/crds docs/reference.md); \
+	@changed=$$(git status --porcelain -- '*.gen.go' '*zz_generated*' config/crd/bases charts/boardwalk/files/crds charts/boardwalk-crds/files/crds docs/reference.md); \
 	if [ -n "$$changed" ] && [ -n "$$CI" ]; then echo "generated files are not current: run make generate"; echo "$$changed"; exit 1; fi
 
 .PHONY: simulate

@@ -84,7 +84,8 @@ func (s step) testSettings() {
 	})
 }
 
-// testTrial gives the operator Secrets with which no indexer could work, one after another, and sees that the indexer runs on as it was.
+// testTrial gives the operator Secrets with which no indexer could work, one after another, and sees that the indexer runs on as it was. From then on
+// kubectl owns the operator's arguments, and Helm would upgrade no more.
 func (s step) testTrial() {
 	pod := func() string {
 		return s.kubectl("get", "pods", "-l", "boardwalk.dev/chain=base", "-o", "jsonpath={.items[*].metadata.uid}")
@@ -142,6 +143,12 @@ func (s step) testPassword() {
 		s.Fatal("the address has no password")
 	}
 	psql("ALTER ROLE boardwalk PASSWORD '" + password + "'")
+	for uri, works := range map[string]bool{address: false, rotated: true} {
+		_, err := s.Kubectl(s.ctx, "exec", "-n", namespace, "statefulset/boardwalk-evaluation-db", "--", "psql", uri, "-c", "SELECT 1")
+		if (err == nil) != works {
+			s.Fatalf("with another password a connection works, %t: %v", works, err)
+		}
+	}
 	s.kubectl("patch", "secret", "boardwalk-evaluation-db", "-p", `{"stringData":{"uri":"`+rotated+`"}}`)
 	psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'boardwalk'")
 	s.beyond(s.indexed()+3, 4*time.Minute) // the kubelet brings the file within a minute or two

@@ -37,7 +37,6 @@ func TestBoardwalkOnARealNode(t *testing.T) {
 
 		{"whoever collects metrics gets them", step.testMetrics},
 		{"a Chain says what its indexer lacks", step.testCauses},
-		{"a database that isn't there reaches no indexer", step.testTrial},
 		{"the database's password changes while programs run", step.testPassword},
 		{"a second release is refused", step.testSecondRelease},
 
@@ -46,6 +45,7 @@ func TestBoardwalkOnARealNode(t *testing.T) {
 		{"with a profile on the node the browser has its sandbox", step.testSandbox},
 		{"the database's pod may be replaced", step.testDatabaseRestart},
 		{"what all indexers have in common changes", step.testSettings},
+		{"a database that isn't there reaches no indexer", step.testTrial},
 
 		{"a deleted Chain leaves nothing", step.testChainDeleted},
 		{"a Chain that comes back goes on where it was", step.testChainBack},
