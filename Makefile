@@ -37,6 +37,11 @@ e2e: ## Install the chart on a real Kubernetes node on this machine, as root, an
 	hack/setup.sh node
 	go test -tags e2e -count=1 -timeout 30m -v ./hack/e2e/...
 
+.PHONY: e2e-keep
+e2e-keep: ## Install the chart on such a node, say how to reach it with kubectl and helm, and keep it until Ctrl-C
+	hack/setup.sh node
+	go test -tags e2e,keep -count=1 -timeout 0 -v -run TestKeepANode ./hack/e2e/
+
 .PHONY: e2e-kwok
 e2e-kwok: setup ## The same as far as it goes on simulated nodes, for machines that can't run a real one: no image is pulled, no program runs
 	go test -count=1 -timeout 20m -v -run 'TestADeploymentRollsOut|TestAChainGetsAnIndexer|TestADeletedChain|TestInstallUpgrade' ./internal/kubetest ./operator/controller ./charts

@@ -236,7 +236,8 @@ func TestFlags(t *testing.T) {
 	}
 	if got, want := server.Object["env"], []any{
 		secret("BOARDWALK_DB", "boardwalk-postgres-reader", "uri"),
-		map[string]any{"name": "BOARDWALK_DB_FILE", "value": "/etc/boardwalk/database/uri"}, secret("BOARDWALK_REDIS", "boardwalk-redis", "url"),
+		map[string]any{"name": "BOARDWALK_DB_FILE", "value": "/etc/boardwalk/database/uri"},
+		secret("BOARDWALK_REDIS", "boardwalk-redis", "url"),
 		map[string]any{"name": "GOMEMLIMIT", "value": "921MiB"},
 	}; !reflect.DeepEqual(got, want) {
 		t.Errorf("the API server's environment is %v, wanted %v", got, want)
