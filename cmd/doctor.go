@@ -41,8 +41,9 @@ pods/portforward.
 Each line begins with ok, look or wrong, and says below what to do. CHAIN, its id or the name of its Chain, looks at one alone. The
 command fails, with exit code 1, if a line begins with wrong.
 
-Without a cluster, --api asks an API such as that of boardwalk up for how old its data are.`,
-		Example: "  boardwalk doctor --namespace production\n  boardwalk doctor base --api https://api.example.com\n  kubectl boardwalk doctor      (the same binary as kubectl-boardwalk on PATH)",
+--api alone asks an API, such as that of boardwalk up, for how old its data are, and no cluster. With --kubeconfig, --context or --namespace besides,
+the cluster is looked at too.`,
+		Example: "  boardwalk doctor --namespace production\n  boardwalk doctor base --namespace production --api https://api.example.com\n  boardwalk doctor --api http://localhost:8080\n  kubectl boardwalk doctor      (the same binary as kubectl-boardwalk on PATH)",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if len(args) > 0 {
@@ -52,8 +53,11 @@ Without a cluster, --api asks an API such as that of boardwalk up for how old it
 			if api != "" {
 				d.API = doctor.PublicAPI(api)
 			}
-			if d.Cluster, err = ofKubeconfig(file, overrides); err != nil {
-				return err
+			named := file != "" || overrides.CurrentContext != "" || overrides.Context.Namespace != ""
+			if d.API == nil || named { // an API alone needs no cluster, whatever this machine's kubeconfig names
+				if d.Cluster, err = ofKubeconfig(file, overrides); err != nil {
+					return err
+				}
 			}
 			if d.Cluster == nil && d.API == nil {
 				return errors.New("no Kubernetes cluster is known: give --kubeconfig, or --api with the URL of an API")

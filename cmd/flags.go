@@ -54,15 +54,15 @@ type database struct{ address string }
 func (d *database) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&d.address, "db", "sqlite:data/boardwalk.db",
 		"database: sqlite:PATH or postgres://…; BOARDWALK_DB is used when the flag isn't given. "+
-			"BOARDWALK_DB_CONNECTIONS bounds the connections to PostgreSQL, as pool_max_conns in the address does; BOARDWALK_DB_FILE names a file with the "+
-			"address as it is now, whose user and password new connections have")
+			"BOARDWALK_DB_CONNECTIONS bounds the connections to PostgreSQL, as pool_max_conns in the address does; BOARDWALK_DB_FILE names a file with what "+
+			"BOARDWALK_DB would be now, whose user and password new connections have")
 }
 
 // dsn is the database's address: the environment's keeps a password out of the process list.
 func (d *database) dsn(cmd *cobra.Command) string {
-	address := d.address
+	address, file := d.address, ""
 	if env := os.Getenv("BOARDWALK_DB"); env != "" && !cmd.Flags().Changed("db") {
-		address = env
+		address, file = env, os.Getenv("BOARDWALK_DB_FILE")
 	}
-	return store.RefreshCredentials(store.BoundConnections(address, os.Getenv("BOARDWALK_DB_CONNECTIONS")), os.Getenv("BOARDWALK_DB_FILE"))
+	return store.RefreshCredentials(store.BoundConnections(address, os.Getenv("BOARDWALK_DB_CONNECTIONS")), file)
 }

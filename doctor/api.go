@@ -41,8 +41,18 @@ func (d *Doctor) lookAtAPI(ctx context.Context) error {
 	if err != nil {
 		d.say(wrong, "", "the API doesn't answer: "+err.Error(), "")
 	}
+	served := map[string]bool{}
 	for i := range beat.Chains {
+		served[beat.Chains[i].ID] = true
 		d.judgeLag(&beat.Chains[i])
+	}
+	if d.Chain != "" {
+		d.report(d.Chain)
+	}
+	for _, p := range d.chains {
+		if err == nil && !served[p.id] {
+			d.say(wrong, p.id, "the API doesn't serve it", "")
+		}
 	}
 	return nil
 }

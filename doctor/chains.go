@@ -37,13 +37,16 @@ func (d *Doctor) readCluster(ctx context.Context) (err error) {
 		p.resource = c
 		pods := d.pods[componentIndexer]
 		for j := range pods {
-			if pods[j].Labels[labelChain] == c.Spec.ID {
+			if pods[j].Labels[labelChain] == c.Spec.ID && (p.pod == nil || isReady(&pods[j]) || p.pod.CreationTimestamp.Before(&pods[j].CreationTimestamp)) {
 				p.pod = &pods[j]
 			}
 		}
 	}
 	if d.Chain != "" && len(d.chains) == 0 {
 		return fmt.Errorf("namespace %s has no Chain with the id or name %q: see kubectl get chains -n %s", d.Cluster.namespace, d.Chain, d.Cluster.namespace)
+	}
+	if d.Chain != "" {
+		d.Chain = d.chains[0].id
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
+	"github.com/boardwalkhq/boardwalk/internal/plain"
 )
 
 // Cluster reads an installation's namespace.
@@ -36,7 +38,9 @@ func Connect(cfg *rest.Config, namespace string) (*Cluster, error) {
 			return nil, err
 		}
 	}
-	c, err := client.New(cfg, client.Options{Scheme: scheme})
+	listing := rest.CopyConfig(cfg)
+	listing.Timeout = answerTime
+	c, err := client.New(listing, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +68,10 @@ func (c *Cluster) pods(ctx context.Context) (map[string][]corev1.Pod, error) {
 	}
 	out := map[string][]corev1.Pod{}
 	for i := range list.Items {
-		component := list.Items[i].Labels[labelComponent]
-		out[component] = append(out[component], list.Items[i])
+		p := &list.Items[i]
+		if p.Status.Phase != corev1.PodFailed && p.Status.Phase != corev1.PodSucceeded { // those that were evicted stay for a while
+			out[p.Labels[labelComponent]] = append(out[p.Labels[labelComponent]], *p)
+		}
 	}
 	return out, nil
 }
@@ -96,6 +102,8 @@ type forwarder struct {
 }
 
 func (f *forwarder) ask(ctx context.Context, pod string, port int32, path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
 	stop, ready := make(chan struct{}), make(chan struct{})
 	defer close(stop)
 	forward, err := f.forward(pod, port, stop, ready)
@@ -106,8 +114,11 @@ func (f *forwarder) ask(ctx context.Context, pod string, port int32, path string
 	go func() { ended <- forward.ForwardPorts() }()
 	select {
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, fmt.Errorf("forward a port to pod %s: %w", pod, ctx.Err())
 	case err := <-ended:
+		if err != nil && strings.Contains(err.Error(), "forbidden") {
+			err = fmt.Errorf("%w; it takes the right to create pods/portforward", err)
+		}
 		return nil, fmt.Errorf("forward a port to pod %s: %w", pod, err)
 	case <-ready:
 	}
@@ -154,7 +165,7 @@ func get(ctx context.Context, c *http.Client, url string) ([]byte, error) {
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s answers %s", r.URL.Path, answer.Status)
+		err = fmt.Errorf("%s answers %s", r.URL.Path, plain.AtMost(answer.Status, 100))
 	}
 	return body, err
 }

@@ -51,8 +51,8 @@ type report struct {
 	// cause is what is wrong with it, as deep as it was found.
 	cause string
 	pod   *corev1.Pod
-	// asked is what its indexer's pod said of its nodes at first.
-	asked rpcCounts
+	// asked is what its indexer's pod said of its nodes at first; nil where it couldn't be asked.
+	asked *rpcCounts
 }
 
 // Run goes through the steps. ErrFound is its error when something is wrong, another one when the cluster or the API can't be asked at all.
@@ -86,6 +86,9 @@ func (d *Doctor) Run(ctx context.Context) error {
 	d.lookAtDatabases(ctx)
 	d.step("5. Do the nodes answer?")
 	d.lookAtNodes(ctx, began)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	return d.conclude()
 }
 
@@ -118,14 +121,14 @@ func (d *Doctor) conclude() error {
 	for _, p := range d.chains {
 		switch {
 		case p.cause != "":
-			_, _ = fmt.Fprintf(d.Out, "%s: %s\n", p.id, plain.AtMost(p.cause, maxText))
+			_, _ = fmt.Fprintln(d.Out, plain.AtMost(p.id+": "+p.cause, maxText))
 		case p.isStale:
-			_, _ = fmt.Fprintf(d.Out, "%s: its data are old, and no step shows why; docs/runbooks.md says where to look next\n", p.id)
+			_, _ = fmt.Fprintln(d.Out, plain.AtMost(p.id+": its data are old, and no step shows why; docs/runbooks.md says where to look next", maxText))
 		}
 	}
 	if d.wrong {
 		return ErrFound
 	}
-	_, _ = fmt.Fprintln(d.Out, "Nothing is wrong. If a price looks old all the same, that token had no trade.")
+	_, _ = fmt.Fprintln(d.Out, "Nothing wrong was found. If a price looks old all the same, that token had no trade.")
 	return nil
 }

@@ -56,6 +56,8 @@ type installation struct {
 	// requests and failures are those of the endpoint "endpoint 1" between two questions; asked counts the questions.
 	requests, failures float64
 	asked              float64
+	// unserved says that the API doesn't know the chain.
+	unserved bool
 	// silent are pods that don't answer.
 	silent map[string]bool
 }
@@ -149,6 +151,20 @@ func (i *installation) pod(name, component string, ready bool) {
 	}
 }
 
+// end has a pod stay behind as one that was evicted.
+func (i *installation) end(name string) {
+	i.t.Helper()
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: i.namespace, Name: name}}
+	err := i.client.Get(i.t.Context(), client.ObjectKeyFromObject(p), p)
+	if err == nil {
+		p.Status.Phase = corev1.PodFailed
+		err = i.client.Status().Update(i.t.Context(), p)
+	}
+	if err != nil {
+		i.t.Fatal(err)
+	}
+}
+
 // answer is what the pod says.
 func (i *installation) answer(_ context.Context, pod string, port int32, path string) ([]byte, error) {
 	if i.silent[pod] {
@@ -180,6 +196,9 @@ func (i *installation) heartbeat() contract.Heartbeat {
 	if i.lag == nil {
 		c.UnknownReasons["head_lag_s"] = contract.UnknownReasonIndexing
 	}
+	if i.unserved {
+		return contract.Heartbeat{AsOf: contract.At(start), Status: contract.HeartbeatStatusOk}
+	}
 	return contract.Heartbeat{AsOf: contract.At(start), Status: contract.HeartbeatStatusOk, Chains: []contract.ChainHeartbeat{c}}
 }
 
@@ -209,7 +228,7 @@ func TestFindsTheCause(t *testing.T) {
 			"ok     1 of 1 API servers are ready", "ok     base: answers are 0 s behind the chain", "ok     the operator runs", "ok     base: Ready",
 			"ok     base: block 100 of 101 is indexed, 2s behind", "ok     api-1: the database answers", "ok     base-1: the database answers",
 			"ok     base, endpoint 1: 20 requests, none failed",
-		}, "Nothing is wrong. If a price looks old all the same, that token had no trade."},
+		}, "Nothing wrong was found. If a price looks old all the same, that token had no trade."},
 		"the indexer's database": {func(i *installation) {
 			i.lag, i.database["base-1"] = &old, false
 			i.chain(metav1.ConditionFalse, v1alpha1.ReasonDatabaseUnreachable, "database db: connection refused")
@@ -227,7 +246,7 @@ func TestFindsTheCause(t *testing.T) {
 			"wrong  base: how far the answers are behind isn't known (indexing)", "wrong  base: no node has told of a new block for 1h0m0s: see step 5",
 			"wrong  base, endpoint 1: all 20 requests failed",
 		}, "base: none of its endpoints answered meanwhile"},
-		"a node now and then": {func(i *installation) { i.failures = 5 }, []string{"look   base, endpoint 1: 10 of 20 requests failed"}, "Nothing is wrong. If a price looks old all the same, that token had no trade."},
+		"a node now and then": {func(i *installation) { i.failures = 5 }, []string{"look   base, endpoint 1: 10 of 20 requests failed"}, "Nothing wrong was found. If a price looks old all the same, that token had no trade."},
 		"an image": {func(i *installation) {
 			i.pod("base-1", componentIndexer, false)
 			i.silent["base-1"], i.lag = true, &old
@@ -239,6 +258,12 @@ func TestFindsTheCause(t *testing.T) {
 		"no API server": {func(i *installation) { i.pod("api-1", componentAPI, false) }, []string{
 			"wrong  0 of 1 API servers are ready: ImagePullBackOff: no such image", "-> kubectl describe pod api-1",
 		}, ""},
+		"an API of another installation": {func(i *installation) { i.unserved = true }, []string{"wrong  base: the API doesn't serve it", "ok     base: Ready"}, ""},
+		"a pod that was evicted": {func(i *installation) {
+			i.pod("base-0", componentIndexer, false)
+			i.end("base-0")
+			i.silent["base-0"] = true
+		}, []string{"ok     base: block 100 of 101 is indexed, 2s behind"}, "Nothing wrong was found. If a price looks old all the same, that token had no trade."},
 		"a hostile message": {func(i *installation) {
 			i.chain(metav1.ConditionFalse, v1alpha1.ReasonBehind, "a\nok     all is well\x1b[2J")
 		}, []string{"wrong  base: Behind: a ok all is well[2J"}, "base: Behind: a ok all is well[2J"},
@@ -294,6 +319,11 @@ func TestWithoutACluster(t *testing.T) {
 	d := &Doctor{API: PublicAPI(api.URL + "/base/"), Out: &out, Now: time.Now}
 	if err := d.Run(t.Context()); !errors.Is(err, ErrFound) || !strings.Contains(out.String(), "wrong  base: answers are 900 s behind the chain") {
 		t.Errorf("%v\n%s", err, out.String())
+	}
+	out.Reset()
+	d = &Doctor{API: PublicAPI(api.URL + "/base"), Chain: "bsae", Out: &out, Now: time.Now}
+	if err := d.Run(t.Context()); !errors.Is(err, ErrFound) || !strings.Contains(out.String(), "wrong  bsae: the API doesn't serve it") {
+		t.Errorf("a chain that isn't served: %v\n%s", err, out.String())
 	}
 	d = &Doctor{API: PublicAPI(api.URL), Out: &out, Now: time.Now}
 	if err := d.Run(t.Context()); err == nil || errors.Is(err, ErrFound) {

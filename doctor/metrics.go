@@ -3,6 +3,7 @@ package doctor
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -85,7 +86,9 @@ func byEndpoint(f *dto.MetricFamily) map[string]float64 {
 func (d *Doctor) countRequests(ctx context.Context) {
 	for _, p := range d.chains {
 		if p.pod != nil {
-			p.asked, _ = d.rpcCounts(ctx, p.pod.Name) // step 5 says so when the second can't be read either
+			if c, err := d.rpcCounts(ctx, p.pod.Name); err == nil { // step 5 says so where it isn't
+				p.asked = &c
+			}
 		}
 	}
 }
@@ -100,6 +103,9 @@ func (d *Doctor) lookAtNodes(ctx context.Context, began time.Time) {
 			continue
 		}
 		now, err := d.rpcCounts(ctx, p.pod.Name)
+		if err == nil && p.asked == nil {
+			err = errors.New("the first time there was no answer")
+		}
 		if err != nil {
 			d.say(look, p.id, "its indexer's metrics can't be read: "+err.Error(), "")
 			continue

@@ -132,13 +132,22 @@ func (ix *Indexer) chooseIndex(ctx context.Context) error {
 	}
 	id, generation := chainconfig.IndexID(ix.cfg.ID, ix.cfg.Generation), max(ix.cfg.Generation, 1) // of a chain that has none
 	list, err := ix.store.Indexes.Of(ctx, ix.cfg.ID)
+	served := false
 	for _, s := range list {
 		if s.Served {
-			id, generation = s.ID, s.Generation
+			id, generation, served = s.ID, s.Generation, true
 		}
 	}
 	if err != nil {
 		return err
+	}
+	if !served {
+		// A purge was cut off. What it left is no index: it goes, and the chain begins anew.
+		for _, s := range list {
+			if err := ix.purgeIndex(ctx, s.ID); err != nil {
+				return err
+			}
+		}
 	}
 	if id != ix.rows.id() {
 		ix.rows.now.Store(&id)

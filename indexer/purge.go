@@ -31,13 +31,19 @@ const (
 	purgeHolder = "boardwalk purge"
 	// leasePatience is how long a purge waits for the lease of an indexer that has just ended.
 	leasePatience = 2 * leaseTTL
+	// piecePatience is how long a purge tries to delete one piece.
+	piecePatience = 15 * time.Minute
 	// progressPause is the time between two lines about how far it has come.
 	progressPause = 10 * time.Second
 )
 
 // Run deletes all of the chain's indexes. An indexer that runs for the chain has its lease: then nothing is deleted.
 func (p *Purge) Run(ctx context.Context) error {
-	st, err := store.Open(ctx, p.Database)
+	open := store.Open
+	if !p.Confirmed { // it changes nothing, the schema neither
+		open = store.OpenReader
+	}
+	st, err := open(ctx, p.Database)
 	if errors.Is(err, store.ErrFileLocked) {
 		return fmt.Errorf("%w: end `boardwalk up` first", err)
 	}
@@ -86,19 +92,13 @@ func (p *Purge) purge(ctx context.Context, st *store.Store, index *store.IndexSt
 		return err
 	}
 	for done := !index.Served; !done; {
-		if done, err = st.Indexes.Withdraw(ctx, l); err == nil {
-			err = st.Leases.Renew(ctx, l)
-		}
-		if err != nil {
+		if done, err = p.piece(ctx, st, l, st.Indexes.Withdraw); err != nil {
 			return fmt.Errorf("withdraw index %s: %w", index.ID, err)
 		}
 	}
 	said := p.Now()
 	for done, pieces := false, 1; !done; pieces++ {
-		if done, err = st.Indexes.Purge(ctx, l); err == nil && !done {
-			err = st.Leases.Renew(ctx, l)
-		}
-		if err != nil {
+		if done, err = p.piece(ctx, st, l, st.Indexes.Purge); err != nil {
 			return fmt.Errorf("delete index %s: %w", index.ID, err)
 		}
 		if now := p.Now(); now.Sub(said) >= progressPause {
@@ -109,6 +109,26 @@ func (p *Purge) purge(ctx context.Context, st *store.Store, index *store.IndexSt
 		}
 	}
 	return nil
+}
+
+// piece deletes a piece, again for some minutes while others have its rows or tables, as a backup does.
+func (p *Purge) piece(ctx context.Context, st *store.Store, l *store.Lease, do func(context.Context, *store.Lease) (bool, error)) (done bool, err error) {
+	pause := retryPause{}
+	for until := p.Now().Add(piecePatience); ; {
+		done, err = do(ctx, l)
+		if err == nil && done {
+			return true, nil // the lease went with the index, or isn't needed any more
+		}
+		if err != nil && (!errors.Is(err, store.ErrInterrupted) || p.Now().After(until)) {
+			return false, err
+		}
+		if renewed := st.Leases.Renew(ctx, l); renewed != nil || err == nil {
+			return false, renewed
+		}
+		if !wait.For(ctx, min(pause.next(), leaseTTL/3)) {
+			return false, ctx.Err()
+		}
+	}
 }
 
 // lease waits for the lease of an indexer that has just ended.

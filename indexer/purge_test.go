@@ -93,6 +93,42 @@ func TestPurge(t *testing.T) {
 	}
 }
 
+// TestAPurgeThatWasCutOff is ended by the chain's indexer, should the chain be declared again.
+func TestAPurgeThatWasCutOff(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 30)
+			st := storetest.Open(t, kind)
+			cfg := w.config()
+			stop := run(t, cfg, st, 0)
+			w.await(t, st)
+			stop()
+			l, err := st.Leases.Acquire(t.Context(), "base", "purge", time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for done := false; !done; {
+				if done, err = st.Indexes.Withdraw(t.Context(), l); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if done, err := st.Indexes.Purge(t.Context(), l); err != nil || done {
+				t.Fatalf("the first piece: %t, %v", done, err)
+			}
+			if err := st.Leases.Release(t.Context(), l); err != nil {
+				t.Fatal(err)
+			}
+			stop = run(t, cfg, st, 0)
+			w.trade(t, 1) // what is left says that it is at the head
+			w.await(t, st)
+			stop()
+			w.compare(t, st, cfg)
+		})
+	}
+}
+
 // beside has another chain in the database, with a fact.
 func beside(t *testing.T, st *store.Store) {
 	t.Helper()

@@ -143,7 +143,10 @@ func (s step) testPassword() {
 		s.Fatal("the address has no password")
 	}
 	psql("ALTER ROLE boardwalk PASSWORD '" + password + "'")
+	host := regexp.MustCompile(`@[^:]+:`)
+	ip := s.kubectl("get", "pod", "boardwalk-evaluation-db-0", "-o", "jsonpath={.status.podIP}") // it may look no name up
 	for uri, works := range map[string]bool{address: false, rotated: true} {
+		uri = host.ReplaceAllString(uri, "@"+ip+":")
 		_, err := s.Kubectl(s.ctx, "exec", "-n", namespace, "statefulset/boardwalk-evaluation-db", "--", "psql", uri, "-c", "SELECT 1")
 		if (err == nil) != works {
 			s.Fatalf("with another password a connection works, %t: %v", works, err)

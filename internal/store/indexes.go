@@ -320,7 +320,7 @@ func (s Indexes) dropPartition(ctx context.Context, l *Lease, table string) erro
 		_, err = s.db.Write.NewRaw("DROP TABLE ?", bun.Ident(name)).Exec(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("database: drop %s: %w", name, err)
+		return database.Interruption(ctx, fmt.Errorf("database: drop %s: %w", name, err))
 	}
 	return nil
 }

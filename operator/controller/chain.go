@@ -52,6 +52,11 @@ type chainReconciler struct {
 	mu sync.Mutex
 	// written is when a chain's status was written last.
 	written map[types.NamespacedName]time.Time
+	// failed is the trial that failed last, and since when that is known.
+	failed struct {
+		trial types.UID
+		since time.Time
+	}
 }
 
 func (r *chainReconciler) setUp(mgr ctrl.Manager) error {

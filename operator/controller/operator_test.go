@@ -198,7 +198,7 @@ func (w *world) remover() *rest.Config {
 	role := &rbacv1.Role{ObjectMeta: m}
 	for group, resources := range map[string][]string{
 		"": {"configmaps", "services", "serviceaccounts"}, "apps": {"deployments"}, "networking.k8s.io": {"networkpolicies"},
-		"policy": {"poddisruptionbudgets"},
+		"policy": {"poddisruptionbudgets"}, "batch": {"jobs"},
 	} {
 		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: []string{"list", "delete"}})
 	}

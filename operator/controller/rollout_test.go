@@ -160,7 +160,7 @@ func TestATrialFailsAndIsMadeAgain(t *testing.T) {
 	if changed := w.withImage(image, []string{"base"}); len(changed) > 0 {
 		t.Error("an indexer was changed after a trial that failed")
 	}
-	w.clock.advance(time.Hour)
+	w.clock.advance(triedAgain)
 	again := w.trial(pod.UID)
 	w.tell(again, corev1.PodSucceeded, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed", FinishedAt: metav1.Now()}})
 	eventually(t, func() error {

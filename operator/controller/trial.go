@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -12,13 +13,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 
-// triedAgain is the time from the end of a trial that failed to the next one: what it lacked may have come.
+// triedAgain is the time from when a trial is seen to have failed to the next one: what it lacked may have come. It is this clock's time alone: that
+// of the Job is another one's.
 const triedAgain = 10 * time.Second
 
 // try tries settings by a Job of the indexers' image, before an indexer that runs is ended for them. why is empty once the Job has succeeded, and
@@ -39,35 +42,49 @@ func (r *chainReconciler) try(ctx context.Context, namespace string, s workload.
 	case job.DeletionTimestamp != nil:
 		return waits + key.Name, nil
 	}
-	if jobCondition(&job, batchv1.JobComplete) != nil {
-		return "", nil
-	}
 	var pods corev1.PodList
 	err = r.List(ctx, &pods, client.InNamespace(namespace), client.MatchingLabels{workload.LabelTrial: job.Labels[workload.LabelTrial]})
 	if err != nil {
 		return "", fmt.Errorf("list the pods of Job %s: %w", key.Name, err)
 	}
-	found := trialCause(pods.Items, r.now())
+	own := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return !metav1.IsControlledBy(&p, &job) })
+	found, succeeded := trialCause(own, r.now())
+	if succeeded || jobCondition(&job, batchv1.JobComplete) != nil {
+		return "", nil
+	}
 	failed := jobCondition(&job, batchv1.JobFailed)
 	switch {
+	case failed == nil && len(own) == 0:
+		return waits + key.Name + ", which has no pod yet: kubectl describe job " + key.Name, nil
 	case failed == nil && found.reason == "":
 		return waits + key.Name, nil
 	case failed == nil:
 		return waits + key.Name + ": " + said(found.reason, found.message), nil
 	}
-	if r.now().Sub(failed.LastTransitionTime.Time) >= triedAgain {
+	if r.isOver(job.UID, triedAgain) {
 		err := r.Delete(ctx, &job, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &job.UID})
-		if client.IgnoreNotFound(err) != nil {
+		if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) { // another reconciliation was faster
 			return "", requestError("delete Job "+key.Name, err)
 		}
 	}
 	return fmt.Sprintf("what is new for all indexers was tried by Job %s, in vain: %s", key.Name, cmp.Or(found.message, failed.Message)), nil
 }
 
+// isOver reports whether a time has gone by since it was asked first about a trial that failed.
+func (r *chainReconciler) isOver(trial types.UID, pause time.Duration) bool {
+	now := r.now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed.trial != trial {
+		r.failed.trial, r.failed.since = trial, now
+	}
+	return now.Sub(r.failed.since) >= pause
+}
+
 // beginTrial makes the trial's objects. Reconciliations of several chains may do so at once.
 func (r *chainReconciler) beginTrial(ctx context.Context, key types.NamespacedName, s workload.Settings) error {
 	t := workload.BuildTrial(key.Namespace, s)
-	policy := types.NamespacedName{Namespace: key.Namespace, Name: workload.TrialPolicy}
+	policy := types.NamespacedName{Namespace: key.Namespace, Name: workload.TrialObjects}
 	if t.NetworkPolicy != nil {
 		err := ensure(ctx, apiServer{r.Client, r.live}, policy, &networkingv1.NetworkPolicy{}, &networkingv1.NetworkPolicyList{}, t.NetworkPolicy,
 			networkingv1ac.ExtractNetworkPolicy)
@@ -77,22 +94,34 @@ func (r *chainReconciler) beginTrial(ctx context.Context, key types.NamespacedNa
 	} else if err := removePolicy(ctx, apiServer{r.Client, r.live}, policy); err != nil {
 		return err
 	}
+	account := types.NamespacedName{Namespace: key.Namespace, Name: workload.TrialObjects}
+	err := ensure(ctx, apiServer{r.Client, r.live}, account, &corev1.ServiceAccount{}, &corev1.ServiceAccountList{}, t.ServiceAccount, corev1ac.ExtractServiceAccount)
+	if err != nil {
+		return err
+	}
 	if err := r.Apply(ctx, t.Job, client.FieldOwner(FieldOwner), client.ForceOwnership); err != nil {
 		return requestError("apply Job "+key.Name, err)
 	}
 	return nil
 }
 
-// trialCause is why a trial doesn't start, or the error that it ended with.
-func trialCause(pods []corev1.Pod, now time.Time) cause {
+// trialCause is why a trial doesn't start, or the error that it ended with. succeeded says that its program has ended well, even where another container
+// that somebody added runs on, so that the Job never completes.
+func trialCause(pods []corev1.Pod, now time.Time) (c cause, succeeded bool) {
 	for i := range pods {
 		for j := range pods[i].Status.ContainerStatuses {
-			if ended := pods[i].Status.ContainerStatuses[j].State.Terminated; ended != nil {
-				return cause{reason: ended.Reason, message: cmp.Or(lastLine(ended.Message), ended.Reason)}
+			s := &pods[i].Status.ContainerStatuses[j]
+			ended := s.State.Terminated
+			switch {
+			case s.Name != workload.Indexer || ended == nil:
+			case ended.ExitCode == 0:
+				return cause{}, true
+			default:
+				return cause{reason: ended.Reason, message: cmp.Or(lastLine(ended.Message), ended.Reason)}, false
 			}
 		}
 	}
-	return podCause(pods, now)
+	return podCause(pods, now), false
 }
 
 // jobCondition is a condition of a Job that holds; nil where it doesn't.

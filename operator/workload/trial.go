@@ -1,6 +1,8 @@
 package workload
 
 import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	batchv1ac "k8s.io/client-go/applyconfigurations/batch/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -12,13 +14,17 @@ import (
 // Trial tries Settings before indexers that run are given them: a Job pulls the image, gets the database's Secret and all that indexers get of the
 // cluster, and looks whether the database is one that an indexer could work with. It changes nothing there.
 type Trial struct {
-	Job *batchv1ac.JobApplyConfiguration
+	Job            *batchv1ac.JobApplyConfiguration
+	ServiceAccount *corev1ac.ServiceAccountApplyConfiguration
 	// NetworkPolicy is nil where indexers are to have none.
 	NetworkPolicy *networkingv1ac.NetworkPolicyApplyConfiguration
 }
 
-// TrialPolicy is the name of the NetworkPolicy of all trials.
-const TrialPolicy = Name + "-trial"
+// TrialObjects is the name of the NetworkPolicy and the ServiceAccount of all trials.
+const TrialObjects = Name + "-trial"
+
+// A trial's program takes little. The limits are an indexer's.
+var trialCPU, trialMemory = resource.MustParse("10m"), resource.MustParse("64Mi")
 
 const (
 	// trialSeconds is how long a trial may take. An image that can't be pulled would be tried for ever.
@@ -39,13 +45,23 @@ func BuildTrial(namespace string, s Settings) *Trial {
 	b.chain.Namespace = namespace
 	b.labels = s.labels()
 	own := map[string]string{LabelTrial: trialOf(hash)}
-	pod := b.podOf(b.program("migrate", "--try", "--log-json")).WithRestartPolicy("Never").WithTerminationGracePeriodSeconds(1)
-	out := &Trial{Job: batchv1ac.Job(b.name, namespace).WithLabels(b.labels).WithLabels(own).
+	program := b.program("migrate", "--try", "--log-json")
+	if program.Resources != nil { // it needs little, and a full cluster has no room for another indexer
+		requests := corev1.ResourceList{corev1.ResourceCPU: trialCPU, corev1.ResourceMemory: trialMemory}
+		for of, limit := range deref(program.Resources.Limits) {
+			if request, ok := requests[of]; ok && limit.Cmp(request) < 0 {
+				requests[of] = limit
+			}
+		}
+		program.Resources.WithRequests(requests)
+	}
+	pod := b.podOf(program).WithServiceAccountName(TrialObjects).WithRestartPolicy("Never").WithTerminationGracePeriodSeconds(1)
+	out := &Trial{ServiceAccount: corev1ac.ServiceAccount(TrialObjects, namespace).WithLabels(b.labels).WithAutomountServiceAccountToken(false), Job: batchv1ac.Job(b.name, namespace).WithLabels(b.labels).WithLabels(own).
 		WithSpec(batchv1ac.JobSpec().WithBackoffLimit(0).WithActiveDeadlineSeconds(trialSeconds).WithTTLSecondsAfterFinished(keptSeconds).
 			WithTemplate(corev1ac.PodTemplateSpec().WithLabels(b.podLabels()).WithLabels(own).WithAnnotations(s.Annotations).WithSpec(pod)))}
 	if s.hasNetworkPolicy() {
 		// It stays when the Job goes, and is the same for all trials.
-		out.NetworkPolicy = networkingv1ac.NetworkPolicy(TrialPolicy, namespace).WithLabels(b.labels).
+		out.NetworkPolicy = networkingv1ac.NetworkPolicy(TrialObjects, namespace).WithLabels(b.labels).
 			WithSpec(networkingv1ac.NetworkPolicySpec().
 				WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(map[string]string{LabelName: Name, LabelComponent: Indexer}).
 					WithMatchExpressions(metav1ac.LabelSelectorRequirement().WithKey(LabelTrial).WithOperator("Exists"))).

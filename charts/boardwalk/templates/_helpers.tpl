@@ -267,7 +267,10 @@ topologySpreadConstraints:
 {{- with index $.Values.indexers $value -}}{{- $_ := set $out $field . -}}{{- end -}}
 {{- end -}}
 {{- /* The operator takes no label app.kubernetes.io/… from its file. */ -}}
-{{- $labels := merge (dict) .Values.indexers.podLabels (omit .Values.commonLabels "app.kubernetes.io/part-of") -}}
+{{- $labels := merge (dict) .Values.indexers.podLabels -}}
+{{- range $name, $value := .Values.commonLabels -}}
+{{- if not (or (hasPrefix "app.kubernetes.io/" $name) (hasKey $labels $name)) -}}{{- $_ := set $labels $name $value -}}{{- end -}}
+{{- end -}}
 {{- with $labels -}}{{- $_ := set $out "podLabels" . -}}{{- end -}}
 {{- range list "denyAddresses" "podAnnotations" "nodeSelector" "tolerations" "affinity" "topologySpread" "priorityClassName" -}}
 {{- $field := . -}}
