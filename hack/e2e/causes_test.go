@@ -126,7 +126,8 @@ func (s step) testTrial() {
 	}
 }
 
-// testPassword changes the database's password in the database and in its Secret, and ends all connections. No program is started anew for it.
+// testPassword changes the database's password in the database and in its Secret, and ends all connections. No program is started anew for it. Helm, whose
+// former revisions have the former password, would go back no more.
 func (s step) testPassword() {
 	const programs = "app.kubernetes.io/component in (apiserver,indexer)"
 	pods := func() string {

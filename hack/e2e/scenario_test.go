@@ -38,7 +38,6 @@ var scenario = []struct {
 
 	{"whoever collects metrics gets them", step.testMetrics},
 	{"a Chain says what its indexer lacks", step.testCauses},
-	{"the database's password changes while programs run", step.testPassword},
 	{"a second release is refused", step.testSecondRelease},
 
 	{"an upgrade keeps the data", step.testUpgrade},
@@ -46,6 +45,7 @@ var scenario = []struct {
 	{"with a profile on the node the browser has its sandbox", step.testSandbox},
 	{"the database's pod may be replaced", step.testDatabaseRestart},
 	{"what all indexers have in common changes", step.testSettings},
+	{"the database's password changes while programs run", step.testPassword},
 	{"a database that isn't there reaches no indexer", step.testTrial},
 
 	{"a deleted Chain leaves nothing", step.testChainDeleted},
