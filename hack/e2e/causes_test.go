@@ -118,6 +118,7 @@ func (s step) testTrial() {
 		}
 	}
 	operator("boardwalk-evaluation-db")
+	s.kubectl("delete", "secret", "nowhere")
 	s.kubectl("set", "env", "deployment/boardwalk-operator", "TRY-")
 	s.kubectl("rollout", "status", "deployment/boardwalk-operator", "--timeout=2m")
 	s.kubectl("wait", "chain/base", "--for=condition=Ready", "--timeout=2m")
