@@ -92,7 +92,8 @@ func indexersWithoutUsers(t *testing.T, namespace string) (out []*unstructured.U
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, object := range []any{o.ServiceAccount, o.Deployment, workload.BuildTrial(namespace, settings).Job} {
+	trial := workload.BuildTrial(namespace, settings)
+	for _, object := range []any{o.ServiceAccount, o.Deployment, trial.ServiceAccount, trial.Job} {
 		raw, err := json.Marshal(object)
 		if err != nil {
 			t.Fatal(err)
