@@ -343,7 +343,7 @@ func TestUpRefusesBeforeItWrites(t *testing.T) {
 		"an unknown family":   {dir: write(t.TempDir(), strings.Replace(manifest, "EVM", "Move", 1)), want: []string{"family", "EVM", "Solana"}},
 		"a bad address":       {dir: write(t.TempDir(), strings.Replace(manifest, "0x42", "0xzz", 1)), want: []string{"wrapped"}},
 		"a port in use":       {dir: good, listen: taken.Addr().String(), want: []string{"in use", "flag"}},
-		"a wrong chain id":    {dir: good, want: []string{"eth_chainId is 1", "8453", "mend"}},
+		"a wrong chain id":    {dir: good, want: []string{"eth_chainId is 1", "8453", "correct the URL"}},
 		"an unknown database": {dir: good, dsn: "oracle:x", want: []string{"eth_chainId"}},
 	} {
 		db := filepath.Join(t.TempDir(), "sub", "up.db")

@@ -205,7 +205,7 @@ func TestWrongChainIsRefused(t *testing.T) {
 	cfg := w.config()
 	cfg.EVMChainID = 4242
 	err := indexer.Check(t.Context(), cfg, indexer.Options{Log: logger(t), Now: time.Now})
-	if !errors.Is(err, rpc.ErrWrongChain) || !strings.Contains(err.Error(), "4242") || !strings.Contains(err.Error(), "mend") {
+	if !errors.Is(err, rpc.ErrWrongChain) || !strings.Contains(err.Error(), "4242") || !strings.Contains(err.Error(), "correct the URL") {
 		t.Errorf("the check says %v", err)
 	}
 	st := storetest.Open(t, "sqlite")
