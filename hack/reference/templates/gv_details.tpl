@@ -1,7 +1,7 @@
 {{- define "gvDetails" -}}
 {{- $gv := . -}}
 `apiVersion: {{ $gv.GroupVersionString }}`
-{{ range $gv.Kinds }}
+{{ range $gv.SortedKinds }}
 {{ template "type" $gv.TypeForKind . }}
 {{- end }}
 {{- range $gv.SortedTypes }}
