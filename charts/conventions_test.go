@@ -56,7 +56,7 @@ func TestCommonLabelsAndAnnotations(t *testing.T) {
 			}
 		}
 	}
-	// What is of one object or component comes before what is of all.
+	// A label or an annotation of one object or component wins over the common one.
 	for kind, note := range map[string]string{"Deployment": "apiserver deployment", "HTTPRoute": "route", "HorizontalPodAutoscaler": "common"} {
 		if got := one(t, all, kind, "markets-apiserver").GetAnnotations()["example.com/note"]; got != note {
 			t.Errorf("the note of the %s is %q, wanted %q", kind, got, note)

@@ -83,14 +83,14 @@ func TestDefinitionsChartRendersTheGenerated(t *testing.T) {
 			t.Errorf("%s is rendered with another spec than the generated one", key(o))
 		}
 	}
-	// What both charts can make is the same, so that one release takes it over from the other.
+	// Both charts render the same definitions and roles, so that a release of one can take them over from a release of the other.
 	whole := render(t, "helm")
 	for _, o := range all {
 		if other := one(t, whole, o.GetKind(), o.GetName()); !reflect.DeepEqual(o, other) {
 			t.Errorf("%s is in the two charts %v and %v", key(o), o.Object["metadata"], other.Object["metadata"])
 		}
 	}
-	// Both charts beside each other make nothing twice.
+	// With both charts in one cluster, no object is made twice.
 	for _, roles := range []string{"true", "false"} {
 		for _, o := range render(t, "helm", "--set", "crds.install=false,crds.aggregateRoles="+roles) {
 			if slices.Contains(want, key(o)) {

@@ -37,7 +37,7 @@ func (d *Doctor) readCluster(ctx context.Context) (err error) {
 		p.resource = c
 		pods := d.pods[componentIndexer]
 		for j := range pods {
-			if pods[j].Labels[labelChain] == c.Spec.ID && (p.pod == nil || isReady(&pods[j]) || p.pod.CreationTimestamp.Before(&pods[j].CreationTimestamp)) {
+			if pods[j].Labels[labelChain] == c.Spec.ID && (p.pod == nil || p.pod.CreationTimestamp.Before(&pods[j].CreationTimestamp)) {
 				p.pod = &pods[j]
 			}
 		}

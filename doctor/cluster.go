@@ -85,7 +85,7 @@ const (
 
 	componentAPI, componentOperator, componentIndexer = "apiserver", "operator", "indexer"
 
-	// apiPort is where an API server answers the public, operationsPort its metrics; indexerPort is where an indexer answers both questions.
+	// An API server answers the public at apiPort, and has its metrics at operationsPort. An indexer has its state and its metrics at indexerPort.
 	apiPort, operationsPort, indexerPort int32 = 8080, 8082, 8081
 )
 

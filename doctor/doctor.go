@@ -48,10 +48,10 @@ type report struct {
 	resource *v1alpha1.Chain
 	// isStale says that the API's data of the chain are old.
 	isStale bool
-	// cause is what is wrong with it, as deep as it was found.
+	// cause is the deepest fault that was found; empty where there is none.
 	cause string
 	pod   *corev1.Pod
-	// asked is what its indexer's pod said of its nodes at first; nil where it couldn't be asked.
+	// asked is the first of the two counts of requests to its nodes; nil where the indexer's pod didn't answer.
 	asked *rpcCounts
 }
 
@@ -70,7 +70,7 @@ func (d *Doctor) Run(ctx context.Context) error {
 		return err
 	}
 	if d.Cluster == nil {
-		d.say(look, "", "no cluster is known", "give --namespace and --kubeconfig to look at chains, indexers, databases and nodes")
+		d.say(look, "", "no cluster was looked at", "give --namespace to look at chains, indexers, databases and nodes too")
 		return d.conclude()
 	}
 	d.step("2. Are the chains ready?")

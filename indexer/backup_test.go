@@ -123,7 +123,7 @@ func TestRestoredBackup(t *testing.T) {
 	if s, _, err := restored.Chain(t.Context(), cfg.ID); err != nil || s.Last != at.Last {
 		t.Fatalf("the dump is of block %+v, %v; want the block at which it was begun, %+v", s.Last, err, at.Last)
 	}
-	// What nodes told of tokens and pools is in the dump: not every node can tell it again.
+	// The dump has the nodes' answers about tokens and pools. Not every node could give them again.
 	if facts, err := restored.Facts.Between(t.Context(), cfg.ID, 0, at.Last.Number); err != nil || len(facts) == 0 {
 		t.Errorf("the restored database has %d facts, %v", len(facts), err)
 	}

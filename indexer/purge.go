@@ -111,19 +111,22 @@ func (p *Purge) purge(ctx context.Context, st *store.Store, index *store.IndexSt
 	return nil
 }
 
-// piece deletes a piece, again for some minutes while others have its rows or tables, as a backup does.
+// piece has do delete a piece. While others have its rows or tables, as a backup does, it is tried again for some minutes.
 func (p *Purge) piece(ctx context.Context, st *store.Store, l *store.Lease, do func(context.Context, *store.Lease) (bool, error)) (done bool, err error) {
 	pause := retryPause{}
 	for until := p.Now().Add(piecePatience); ; {
 		done, err = do(ctx, l)
-		if err == nil && done {
-			return true, nil // the lease went with the index, or isn't needed any more
+		if done { // the lease may have gone with the index
+			return true, nil
 		}
 		if err != nil && (!errors.Is(err, store.ErrInterrupted) || p.Now().After(until)) {
 			return false, err
 		}
-		if renewed := st.Leases.Renew(ctx, l); renewed != nil || err == nil {
-			return false, renewed
+		if err := st.Leases.Renew(ctx, l); err != nil {
+			return false, err
+		}
+		if err == nil {
+			return false, nil
 		}
 		if !wait.For(ctx, min(pause.next(), leaseTTL/3)) {
 			return false, ctx.Err()

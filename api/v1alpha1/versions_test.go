@@ -27,7 +27,7 @@ import (
 )
 
 // TestOldObjectsStayValid: testdata/old has the samples of commit 345045d (2026-11-20), the first that had Chains and LaunchVenues, as they were.
-// Who wrote such a file has to be able to apply it still.
+// A platform team that has such a file must still be able to apply it.
 func TestOldObjectsStayValid(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/old/*.yaml")
@@ -57,7 +57,7 @@ const (
 	forget     = `kubectl patch crd chains.boardwalk.dev launchvenues.boardwalk.dev --subresource=status --type=merge -p '{"status":{"storedVersions":["v1"]}}'`
 )
 
-// TestTheDocumentedCommandsAreTheTriedOnes.
+// TestTheDocumentedCommandsAreTheTriedOnes: the page shows exactly the commands that these tests run.
 func TestTheDocumentedCommandsAreTheTriedOnes(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/crd-versions.md")
@@ -362,7 +362,7 @@ func TestTheWayToV1(t *testing.T) {
 	same(t, "v1alpha1 isn't served", w.read(t, "v1"), before)
 	w.mustVersions(t, "v1 served stored")
 	same(t, "v1alpha1 is gone", w.read(t, "v1"), before)
-	// What is written from now on is stored.
+	// The API server still takes writes, and stores them.
 	w.must(t, nil, http.MethodPatch, w.path("v1", chains, "base"), asPatch, `{"spec": {"label": "of v1"}}`)
 	if got := w.read(t, "v1")[chains]; got.Spec["label"] != "of v1" {
 		t.Errorf("the label is %v", got.Spec["label"])

@@ -94,7 +94,6 @@ func (s step) testTrial() {
 	address := s.kubectl("get", "secret", "boardwalk-evaluation-db", "-o", "go-template={{.data.uri | base64decode}}")
 	s.kubectl("create", "secret", "generic", "nowhere", "--from-literal=uri="+strings.Replace(address, "boardwalk-evaluation-db", "boardwalk-no-db", 1))
 	operator := func(secret string) {
-		s.kubectl("set", "env", "deployment/boardwalk-operator", "TRY="+secret) // so that the patch always makes another pod
 		args := s.kubectl("get", "deployment", "boardwalk-operator", "-o", "jsonpath={.spec.template.spec.containers[0].args}")
 		of := regexp.MustCompile(`--database-secret=[a-z-]+`)
 		s.kubectl("patch", "deployment", "boardwalk-operator", "-p",
@@ -119,8 +118,6 @@ func (s step) testTrial() {
 	}
 	operator("boardwalk-evaluation-db")
 	s.kubectl("delete", "secret", "nowhere")
-	s.kubectl("set", "env", "deployment/boardwalk-operator", "TRY-")
-	s.kubectl("rollout", "status", "deployment/boardwalk-operator", "--timeout=2m")
 	s.kubectl("wait", "chain/base", "--for=condition=Ready", "--timeout=2m")
 	if now := pod(); now != before {
 		s.Errorf("the indexer's pod was replaced although nothing has changed: %s before, %s now", before, now)

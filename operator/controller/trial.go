@@ -61,7 +61,7 @@ func (r *chainReconciler) try(ctx context.Context, namespace string, s workload.
 	case failed == nil:
 		return waits + key.Name + ": " + said(found.reason, found.message), nil
 	}
-	if r.isOver(job.UID, triedAgain) {
+	if r.mayTryAgain(job.UID) {
 		err := r.Delete(ctx, &job, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &job.UID})
 		if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) { // another reconciliation was faster
 			return "", requestError("delete Job "+key.Name, err)
@@ -70,15 +70,15 @@ func (r *chainReconciler) try(ctx context.Context, namespace string, s workload.
 	return fmt.Sprintf("what is new for all indexers was tried by Job %s, in vain: %s", key.Name, cmp.Or(found.message, failed.Message)), nil
 }
 
-// isOver reports whether a time has gone by since it was asked first about a trial that failed.
-func (r *chainReconciler) isOver(trial types.UID, pause time.Duration) bool {
+// mayTryAgain reports whether a trial that failed has been known to have failed for triedAgain.
+func (r *chainReconciler) mayTryAgain(trial types.UID) bool {
 	now := r.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.failed.trial != trial {
 		r.failed.trial, r.failed.since = trial, now
 	}
-	return now.Sub(r.failed.since) >= pause
+	return now.Sub(r.failed.since) >= triedAgain
 }
 
 // beginTrial makes the trial's objects. Reconciliations of several chains may do so at once.

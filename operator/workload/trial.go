@@ -45,20 +45,13 @@ func BuildTrial(namespace string, s Settings) *Trial {
 	b.chain.Namespace = namespace
 	b.labels = s.labels()
 	own := map[string]string{LabelTrial: trialOf(hash)}
-	program := b.program("migrate", "--try", "--log-json")
-	if program.Resources != nil { // it needs little, and a full cluster has no room for another indexer
-		requests := corev1.ResourceList{corev1.ResourceCPU: trialCPU, corev1.ResourceMemory: trialMemory}
-		for of, limit := range deref(program.Resources.Limits) {
-			if request, ok := requests[of]; ok && limit.Cmp(request) < 0 {
-				requests[of] = limit
-			}
-		}
-		program.Resources.WithRequests(requests)
+	pod := b.podOf(b.trialProgram()).WithServiceAccountName(TrialObjects).WithRestartPolicy("Never").WithTerminationGracePeriodSeconds(1)
+	template := corev1ac.PodTemplateSpec().WithLabels(b.podLabels()).WithLabels(own).WithAnnotations(s.Annotations).WithSpec(pod)
+	out := &Trial{
+		ServiceAccount: corev1ac.ServiceAccount(TrialObjects, namespace).WithLabels(b.labels).WithAutomountServiceAccountToken(false),
+		Job: batchv1ac.Job(b.name, namespace).WithLabels(b.labels).WithLabels(own).
+			WithSpec(batchv1ac.JobSpec().WithBackoffLimit(0).WithActiveDeadlineSeconds(trialSeconds).WithTTLSecondsAfterFinished(keptSeconds).WithTemplate(template)),
 	}
-	pod := b.podOf(program).WithServiceAccountName(TrialObjects).WithRestartPolicy("Never").WithTerminationGracePeriodSeconds(1)
-	out := &Trial{ServiceAccount: corev1ac.ServiceAccount(TrialObjects, namespace).WithLabels(b.labels).WithAutomountServiceAccountToken(false), Job: batchv1ac.Job(b.name, namespace).WithLabels(b.labels).WithLabels(own).
-		WithSpec(batchv1ac.JobSpec().WithBackoffLimit(0).WithActiveDeadlineSeconds(trialSeconds).WithTTLSecondsAfterFinished(keptSeconds).
-			WithTemplate(corev1ac.PodTemplateSpec().WithLabels(b.podLabels()).WithLabels(own).WithAnnotations(s.Annotations).WithSpec(pod)))}
 	if s.hasNetworkPolicy() {
 		// It stays when the Job goes, and is the same for all trials.
 		out.NetworkPolicy = networkingv1ac.NetworkPolicy(TrialObjects, namespace).WithLabels(b.labels).
@@ -68,4 +61,17 @@ func BuildTrial(namespace string, s Settings) *Trial {
 				WithPolicyTypes("Ingress", "Egress").WithEgress(outward()))
 	}
 	return out
+}
+
+// trialProgram asks for little: a full cluster has no room for another indexer.
+func (b *builder) trialProgram() *corev1ac.ContainerApplyConfiguration {
+	c := b.program("migrate", "--try", "--log-json")
+	requests := corev1.ResourceList{corev1.ResourceCPU: trialCPU, corev1.ResourceMemory: trialMemory}
+	for of, limit := range deref(c.Resources.Limits) {
+		if request, ok := requests[of]; ok && limit.Cmp(request) < 0 {
+			requests[of] = limit
+		}
+	}
+	c.Resources.WithRequests(requests)
+	return c
 }
