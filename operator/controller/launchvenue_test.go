@@ -276,17 +276,21 @@ func TestTheOldestVenueHasAContract(t *testing.T) {
 	second := w.venue("aaa", []string{"base"})
 	w.stand(second, "base DuplicateContract "+contract+" is declared by LaunchVenue four-meme, which was there first")
 	w.stand(first, "base Open")
-	if venues := w.document("base").Venues; len(venues) != 1 || venues[0].ID != "four-meme" {
-		t.Errorf("the indexer is told of the venues %+v", venues)
-	}
+	w.toldOfVenue("base", "four-meme")
 	w.indexers.says("base", func(s *chainconfig.State) {
 		s.Venues = []chainconfig.VenueState{{ID: "aaa", Contracts: markettest.Addresses(contract), Checked: true}}
 	})
 	w.remove(first)
 	w.stand(second, "base Open")
-	eventually(t, func() error {
-		if venues := w.document("base").Venues; len(venues) != 1 || venues[0].ID != "aaa" {
-			return fmt.Errorf("the indexer is told of the venues %+v", venues)
+	w.toldOfVenue("base", "aaa")
+}
+
+// toldOfVenue waits until the indexer of a chain is told of one venue alone: changes of venues are gathered before it is.
+func (w *world) toldOfVenue(chain, venue string) {
+	w.t.Helper()
+	eventually(w.t, func() error {
+		if venues := w.document(chain).Venues; len(venues) != 1 || venues[0].ID != venue {
+			return fmt.Errorf("the indexer of %s is told of the venues %+v; want %s", chain, venues, venue)
 		}
 		return nil
 	})

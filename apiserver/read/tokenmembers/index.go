@@ -299,11 +299,20 @@ func (x *Index) read(ctx context.Context, id string, now Chain) error {
 	}
 	<-r.done
 	delete(x.reading, id)
-	if r.err != nil || r.at.Status.Rewinds != now.Status.Rewinds || r.at.Status.Generation != now.Status.Generation || now.Status.CommitNo < r.at.Status.CommitNo {
-		return r.err // what was read is taken back by now: it is read again
+	switch {
+	case r.err != nil:
+		return r.err
+	case r.isTakenBack(&now.Status):
+		return x.read(ctx, id, now)
 	}
 	x.takeUp(id, r)
 	return nil
+}
+
+// isTakenBack reports whether the chain has given up some of what was read, by a reorg or a new index.
+func (r *reading) isTakenBack(now *store.ChainStatus) bool {
+	at := &r.at.Status
+	return at.Rewinds != now.Rewinds || at.Generation != now.Generation || now.CommitNo < at.CommitNo
 }
 
 // rowsAtOnce is how many wallets are looked up while nobody can ask.

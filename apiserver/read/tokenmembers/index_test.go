@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"testing"
@@ -56,6 +57,55 @@ func (f *following) follow(ctx context.Context) error {
 		return err
 	}
 	return f.Follow(ctx, chains)
+}
+
+// gatedReader reads all that a chain has when the gate lets it.
+type gatedReader struct {
+	tokenmembers.Reader
+
+	gate chan struct{}
+}
+
+func (r gatedReader) AllIn(ctx context.Context, chain string) iter.Seq2[store.WalletIn, error] {
+	<-r.gate
+	return r.Reader.AllIn(ctx, chain)
+}
+
+// TestAReorgWhileAChainIsRead has a chain give up a block while it is read: the look that finds that begins to read it again.
+func TestAReorgWhileAChainIsRead(t *testing.T) {
+	t.Parallel()
+	w := readtest.New(t)
+	gate := make(chan struct{}, 100)
+	d := members.NewDirectory(w.Store.Social)
+	f := &following{tokenmembers.New(gatedReader{w.Store.Wallets, gate}, d), w, d}
+	look := func() {
+		if err := f.follow(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Apply(member.Record{ID: "u1", Handle: "a", JoinedAt: 1})
+	w.Apply(member.Record{ID: "u1", Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: accounts[0]}})
+	w.Sync(accounts...)
+	for range 3 {
+		w.Commit("bsc", func(*market.Changes) {})
+	}
+	for range readtest.Chains {
+		gate <- struct{}{}
+	}
+	look()
+	w.Rewind("bsc", w.Blocks["bsc"]-1)
+	look() // begins to read, and waits at the gate
+	w.Rewind("bsc", w.Blocks["bsc"]-1)
+	w.Commit("bsc", func(ch *market.Changes) { w.Hold(ch, "bsc", accounts[0], mints[0], true) })
+	gate <- struct{}{}
+	f.Wait()
+	gate <- struct{}{}
+	look()
+	f.Wait()
+	look()
+	if in := f.In("bsc", mints[0], 3); in.Count != 1 {
+		t.Errorf("in the token there are %+v", in)
+	}
 }
 
 // owners asks the registry who is there.
