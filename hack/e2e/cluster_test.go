@@ -31,6 +31,8 @@ type cluster struct {
 
 	ctx  context.Context
 	took []node.Step
+	// images is the directory with the images of this version.
+	images string
 
 	// world is what was deployed on the chain, chain the manifest that declares it.
 	world *world.World
@@ -47,8 +49,8 @@ func newCluster(t *testing.T) *cluster {
 	// The first signal ends the test like a failure, so that it takes down what it started.
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
 	t.Cleanup(stop)
-	c := &cluster{ctx: ctx}
 	dir := t.TempDir()
+	c := &cluster{ctx: ctx, images: dir}
 	var servicesImage, pause string
 	c.measure(t, "images", func() error {
 		var err error

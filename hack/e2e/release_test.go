@@ -43,12 +43,13 @@ func (s step) testInstall() {
 		s.Fatal(err)
 	}
 	s.before = s.objects()
-	s.install()
+	s.install(chart)
 }
 
-func (s step) install() {
+// install installs a chart with the values of the test, and some more.
+func (s step) install(chart string, more ...string) {
 	s.Helper()
-	out := s.helm("install", "boardwalk", chart, "--wait", "--timeout", "5m", "-f", "values.yaml")
+	out := s.helm(append([]string{"install", "boardwalk", chart, "--wait", "--timeout", "5m", "-f", "values.yaml"}, more...)...)
 	if !strings.Contains(out, "STATUS: deployed") {
 		s.Errorf("helm says: %s", out)
 	}
@@ -201,7 +202,7 @@ func (s step) testUninstall() {
 
 // testReinstall finds the Chain, the venues and the database's claim of the installation before.
 func (s step) testReinstall() {
-	s.install()
+	s.install(chart)
 	s.kubectl("wait", "chain/base", "--for=condition=Ready", "--timeout=2m")
 	if now := s.indexed(); now < s.last {
 		s.Errorf("the indexer is at block %d, it was at %d before Boardwalk was uninstalled", now, s.last)

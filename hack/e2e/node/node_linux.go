@@ -228,6 +228,11 @@ func (n *Node) HTTP() *http.Client {
 	}
 }
 
+// KeepingHTTP is a client like HTTP that keeps its connections, as browsers and gateways do.
+func (n *Node) KeepingHTTP() *http.Client {
+	return &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DialContext: n.sandbox.dial}}
+}
+
 // Close takes the node down and removes all that it made.
 func (n *Node) Close() error {
 	if n.sandbox != nil {
