@@ -95,7 +95,8 @@ func (s step) testPast() {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.call(nil, "anvil_loadState", "0x"+hex.EncodeToString(state))
+	s.past = "0x" + hex.EncodeToString(state)
+	s.call(nil, "anvil_loadState", s.past)
 	for _, contract := range []string{ownContract, otherContract} {
 		s.call(nil, "anvil_setCode", contract, pausable)
 	}
@@ -115,8 +116,13 @@ func (s step) testPast() {
 	s.chain = string(manifest) + "  indexer: {maxLag: 15s}\n"
 }
 
-// rpc asks the chain, through its Service.
+// rpc asks the chain.
 func (c *cluster) rpc(into any, method string, params ...any) error {
+	return c.rpcOf("anvil", into, method, params...)
+}
+
+// rpcOf asks a node of a chain, through its Service.
+func (c *cluster) rpcOf(service string, into any, method string, params ...any) error {
 	if params == nil {
 		params = []any{}
 	}
@@ -124,7 +130,7 @@ func (c *cluster) rpc(into any, method string, params ...any) error {
 	if err != nil {
 		return err
 	}
-	content, err := c.ask("anvil", http.MethodPost, "/", body)
+	content, err := c.ask(service, http.MethodPost, "/", body)
 	if err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}

@@ -34,8 +34,9 @@ type cluster struct {
 	// images is the directory with the images of this version.
 	images string
 
-	// world is what was deployed on the chain, chain the manifest that declares it.
+	// world is what was deployed on the chain, past the state that it began with, chain the manifest that declares it.
 	world *world.World
+	past  string
 	chain string
 	// before are the objects of the namespace before the chart was installed.
 	before []string

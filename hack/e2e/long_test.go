@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -230,12 +231,20 @@ func (m *months) testDrain(s step) {
 	}
 }
 
-// moreChains are as the first one, on the same node.
+// moreChains are as the first one, each with a node of its own.
 var moreChains = []string{"five", "four", "six", "three", "two"}
 
 func (m *months) testMoreChains(s step) {
-	for _, id := range moreChains {
-		s.apply(strings.NewReplacer("{name: base}", "{name: "+id+"}", "id: base\n", "id: "+id+"\n").Replace(s.chain))
+	manifest, err := os.ReadFile("testdata/anvil.yaml")
+	if err != nil {
+		s.Fatal(err)
+	}
+	for i, id := range moreChains {
+		node, number := "anvil-"+id, strconv.Itoa(9001+i)
+		s.apply(strings.NewReplacer("anvil}", node+"}", "8453", number).Replace(string(manifest)))
+		s.kubectl("rollout", "status", "deployment/"+node, "--timeout=1m")
+		s.eventually(20*time.Second, func() error { return s.rpcOf(node, nil, "anvil_loadState", s.past) })
+		s.apply(strings.NewReplacer("{name: base}", "{name: "+id+"}", "id: base\n", "id: "+id+"\n", "8453", number, "//anvil:", "//"+node+":").Replace(s.chain))
 	}
 	s.kubectl("wait", "chain", "--all", "--for=condition=Ready", "--timeout=5m")
 }

@@ -62,8 +62,7 @@ func (o *operatorOptions) measure(ctx context.Context, dir string) error {
 		return err
 	}
 	defer cluster.Stop()
-	const nodes = 3
-	if err := cluster.StartControllers(ctx, nodes); err != nil {
+	if err := cluster.StartControllers(ctx, nodesFor(o.large.chains+smallSize.chains)); err != nil {
 		return err
 	}
 	indexers := startStandInIndexers()
@@ -91,6 +90,9 @@ func (o *operatorOptions) measure(ctx context.Context, dir string) error {
 	}
 	return errors.Join(agreed, r.write(os.Stdout))
 }
+
+// nodesFor is how many nodes have room for so many indexers: a node takes 110 pods, and a rollout some more.
+func nodesFor(chains int) int { return max(3, chains/100+2) }
 
 func (o *operatorOptions) measureSites(ctx context.Context, cluster *kubetest.Cluster, indexers *standInIndexers, dir string, r *operatorReport,
 ) (sites []*operatorSite, err error) {
