@@ -12,6 +12,7 @@ need npm "npm"
 packages=()
 if [ "${1:-}" != cards ]; then
   ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || packages+=(postgresql)
+  [ -e /usr/sbin/pgbouncer ] || packages+=(pgbouncer)
   command -v redis-server >/dev/null || packages+=(redis-server)
   command -v promtool >/dev/null || packages+=(prometheus)
 fi

@@ -5,6 +5,7 @@ package database
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net"
@@ -107,13 +108,12 @@ func connectPostgres(ctx context.Context, dsn string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &pools{credentials: limits.credentials}
-	db := all.open(cfg, limits.connections.read, limits.read)
-	if err := ping(ctx, db, cfg); err != nil {
-		return nil, errors.Join(err, db.Close())
+	if err := checkAddress(ctx, cfg, limits); err != nil {
+		return nil, err
 	}
+	all := &pools{credentials: limits.credentials}
 	return &DB{
-		Read:    bun.NewDB(db, pgdialect.New()),
+		Read:    bun.NewDB(all.open(cfg, limits.connections.read, limits.read), pgdialect.New()),
 		Write:   bun.NewDB(all.open(cfg, limits.connections.write, limits.statement, stdlib.OptionAfterConnect(limits.set)), pgdialect.New()),
 		reserve: bun.NewDB(all.open(cfg, limits.connections.reserved, limits.read), pgdialect.New()), postgres: cfg, credentials: limits.credentials, most: limits.connections, hints: newHints(),
 		unlock: func() error { return nil },
@@ -169,17 +169,22 @@ func readPostgres(dsn string) (*pgx.ConnConfig, timeouts, error) {
 		return nil, timeouts{}, err
 	}
 	limits.connections, limits.credentials = most, credentialsOf(cfg)
+	setAfterStart(cfg)
 	cfg.DialFunc = limits.dial
 	return cfg, limits, nil
 }
 
 // ping makes a first connection. The error of a PostgreSQL that isn't there is ErrUnreachable.
 func ping(ctx context.Context, db *sql.DB, cfg *pgx.ConnConfig) error {
-	err := db.PingContext(ctx)
+	// A pooler whose server is gone takes connections, and has them wait.
+	hosts := time.Duration(1 + len(cfg.Fallbacks))
+	bounded, cancel := context.WithTimeout(ctx, hosts*cfg.ConnectTimeout+pingTime)
+	defer cancel()
+	err := db.PingContext(bounded)
 	if err == nil {
 		return nil
 	}
-	if unreachable(err) {
+	if unreachable(err) || errors.Is(err, driver.ErrBadConn) || bounded.Err() != nil && ctx.Err() == nil {
 		err = fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	return fmt.Errorf("database: no connection to PostgreSQL at %s:%d, database %q: "+

@@ -19,15 +19,15 @@ func ConnectReader(ctx context.Context, dsn string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkAddress(ctx, cfg, limits); err != nil {
+		return nil, err
+	}
 	s := &DB{postgres: cfg, credentials: limits.credentials, most: limits.connections.ofReader(), hints: newHints(), Servers: &servers{}, eachRead: limits.read, unlock: func() error { return nil }}
 	all := &pools{credentials: limits.credentials}
 	open := func(conns int) *bun.DB {
 		return bun.NewDB(all.open(cfg, conns, limits.read, s.Servers.options()...), pgdialect.New())
 	}
 	s.Read, s.Write, s.reserve = open(s.most.read), open(s.most.write), open(s.most.reserved)
-	if err := ping(ctx, s.Read.DB, cfg); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
 	return s, nil
 }
 

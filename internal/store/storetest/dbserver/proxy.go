@@ -70,6 +70,7 @@ func NewProxy(ctx context.Context, dsn string, settings ...string) (*Proxy, erro
 	q := u.Query()
 	socket := socketIn(q.Get("host"))
 	q.Del("host")
+	q.Del("port") // a Pooler has one
 	for i := 0; i+1 < len(settings); i += 2 {
 		q.Set(settings[i], settings[i+1])
 	}
@@ -224,10 +225,15 @@ func (p *Proxy) Cut() {
 }
 
 // ByTurns sends every second new connection to another server.
-func (p *Proxy) ByTurns(other *Server) {
+func (p *Proxy) ByTurns(other *Server) { p.byTurns(other.dir) }
+
+// ByTurnsWithPooler sends every second new connection to a pooler.
+func (p *Proxy) ByTurnsWithPooler(other *Pooler) { p.byTurns(other.dir) }
+
+func (p *Proxy) byTurns(dir string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.other = socketIn(other.dir)
+	p.other = socketIn(dir)
 }
 
 // Redirect closes every connection; new ones go to another server.
