@@ -305,7 +305,7 @@ func (m *months) testBrokenImage(s step) {
 	const image = ".spec.template.spec.containers[0].image"
 	all := len(moreChains) + 1
 	s.helm("upgrade", "boardwalk", chart, "-f", "values.yaml", "--wait", "--timeout", "5m", "--set", "apiserver.replicas=3",
-		"--set", "indexers.podLabels.team=markets", "--set", tag(brokenImage))
+		"--set", "indexers.podLabels.team=markets", "--set", tag(brokenImage), "--set", "renderer.image.tag=e2e")
 	s.eventually(3*time.Minute, func() error {
 		pods := s.kubectl("get", "pods", "-l", indexers, "-o", "jsonpath={.items[*].status.containerStatuses[*].state.waiting.reason}")
 		if pods != "CrashLoopBackOff" {
