@@ -216,7 +216,8 @@ func TestWhatIsRendered(t *testing.T) {
 			set:  []string{"extraObjects[0].apiVersion=v1", "extraObjects[0].kind=ConfigMap", "extraObjects[0].metadata.name=further"},
 			more: []string{"ConfigMap/further"},
 		},
-		"metrics": {set: []string{"metrics.serviceMonitor.enabled=true"}, more: []string{"ServiceMonitor/boardwalk"}},
+		"metrics":         {set: []string{"metrics.serviceMonitor.enabled=true"}, more: []string{"ServiceMonitor/boardwalk"}},
+		"metrics of pods": {set: []string{"metrics.podMonitor.enabled=true"}, more: []string{"PodMonitor/boardwalk"}},
 		"dashboards": {
 			set: []string{"metrics.dashboards.enabled=true"},
 			more: []string{
@@ -314,7 +315,7 @@ func TestDefinitionsAreTheGenerated(t *testing.T) {
 func TestNothingIsClusterWide(t *testing.T) {
 	t.Parallel()
 	namespaced := []string{
-		"ConfigMap", "Deployment", "GrafanaDashboard", "HTTPRoute", "HorizontalPodAutoscaler", "Ingress", "Job", "NetworkPolicy", "PodDisruptionBudget", "Role",
+		"ConfigMap", "Deployment", "GrafanaDashboard", "HTTPRoute", "HorizontalPodAutoscaler", "Ingress", "Job", "NetworkPolicy", "PodDisruptionBudget", "PodMonitor", "Role",
 		"RoleBinding", "PrometheusRule", "Secret", "Service", "ServiceAccount", "ServiceMonitor", "StatefulSet",
 	}
 	for _, values := range valuesFiles(t) {

@@ -260,12 +260,26 @@ func TestAutoscalingCountsTheAPI(t *testing.T) {
 // TestServiceMonitorElsewhere: in Prometheus' namespace it still looks into the release's. Relabellings come after the chart's own.
 func TestServiceMonitorElsewhere(t *testing.T) {
 	t.Parallel()
-	all := everything(t, "--set", "metrics.serviceMonitor.namespace=monitoring")
-	o := one(t, all, "ServiceMonitor", "markets")
-	if got, want := at(o, "spec", "namespaceSelector"), any(map[string]any{"matchNames": []any{"boardwalk"}}); o.GetNamespace() != "monitoring" || !reflect.DeepEqual(got, want) {
-		t.Errorf("the ServiceMonitor of %q looks into %v, wanted %v", o.GetNamespace(), got, want)
+	monitorElsewhere(t, one(t, everything(t, "--set", "metrics.serviceMonitor.namespace=monitoring"), "ServiceMonitor", "markets"), "endpoints")
+}
+
+// TestPodMonitorElsewhere is the same for a PodMonitor.
+func TestPodMonitorElsewhere(t *testing.T) {
+	t.Parallel()
+	all := everything(t, "--set", "metrics.serviceMonitor.enabled=false,metrics.podMonitor.enabled=true,metrics.podMonitor.namespace=monitoring")
+	o := one(t, all, "PodMonitor", "markets")
+	monitorElsewhere(t, o, "podMetricsEndpoints")
+	if o.GetLabels()["release"] != "prometheus" {
+		t.Errorf("the PodMonitor has the labels %v", o.GetLabels())
 	}
-	endpoints, _ := at(o, "spec", "endpoints").([]any)
+}
+
+func monitorElsewhere(t *testing.T, o *unstructured.Unstructured, list string) {
+	t.Helper()
+	if got, want := at(o, "spec", "namespaceSelector"), any(map[string]any{"matchNames": []any{"boardwalk"}}); o.GetNamespace() != "monitoring" || !reflect.DeepEqual(got, want) {
+		t.Errorf("%s of %q looks into %v, wanted %v", key(o), o.GetNamespace(), got, want)
+	}
+	endpoints, _ := at(o, "spec", list).([]any)
 	for _, e := range endpoints {
 		m, _ := e.(map[string]any)
 		relabelings, _ := m["relabelings"].([]any)
@@ -275,9 +289,12 @@ func TestServiceMonitorElsewhere(t *testing.T) {
 		if want := any([]any{map[string]any{"sourceLabels": []any{"__name__"}, "regex": "go_gc_.*", "action": "drop"}}); !reflect.DeepEqual(m["metricRelabelings"], want) {
 			t.Errorf("samples of %v are relabelled by %v, wanted %v", m["port"], m["metricRelabelings"], want)
 		}
+		if m["interval"] != "15s" || m["scrapeTimeout"] != "5s" || m["path"] != "/metrics" {
+			t.Errorf("%v is collected from %v each %v within %v", m["port"], m["path"], m["interval"], m["scrapeTimeout"])
+		}
 	}
 	if len(endpoints) != 2 {
-		t.Errorf("the ServiceMonitor has %d endpoints", len(endpoints))
+		t.Errorf("%s has %d endpoints", key(o), len(endpoints))
 	}
 }
 

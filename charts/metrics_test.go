@@ -22,9 +22,11 @@ import (
 // serviceMonitor is what of a ServiceMonitor decides under which job its targets are collected.
 type serviceMonitor struct {
 	Spec struct {
-		Selector  metav1.LabelSelector `json:"selector"`
-		JobLabel  string               `json:"jobLabel"`
-		Endpoints []struct {
+		Selector metav1.LabelSelector `json:"selector"`
+		JobLabel string               `json:"jobLabel"`
+		// TargetLabels are labels of a Service that all its metrics get.
+		TargetLabels []string `json:"targetLabels"`
+		Endpoints    []struct {
 			Port        string       `json:"port"`
 			Relabelings []relabeling `json:"relabelings"`
 		} `json:"endpoints"`
@@ -74,6 +76,12 @@ func (r *relabeling) become(t *testing.T, target map[string]string) {
 // indexerService is the Service that the operator makes for a chain's indexer.
 func indexerService(t *testing.T, id string) *unstructured.Unstructured {
 	t.Helper()
+	return unstructuredOf(t, indexerObjects(t, id).Service)
+}
+
+// indexerObjects are those that the operator makes for a chain.
+func indexerObjects(t *testing.T, id string) *workload.Objects {
+	t.Helper()
 	var c v1alpha1.Chain
 	if err := yaml.UnmarshalStrict([]byte(resolvetest.Good), &c); err != nil {
 		t.Fatal(err)
@@ -87,7 +95,12 @@ func indexerService(t *testing.T, id string) *unstructured.Unstructured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := json.Marshal(o.Service)
+	return o
+}
+
+func unstructuredOf(t *testing.T, object any) *unstructured.Unstructured {
+	t.Helper()
+	raw, err := json.Marshal(object)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +136,11 @@ func (m *serviceMonitor) targets(t *testing.T, services []*unstructured.Unstruct
 				}
 				if job := s.GetLabels()[m.Spec.JobLabel]; job != "" {
 					target["job"] = job
+				}
+				for _, l := range m.Spec.TargetLabels {
+					if value := s.GetLabels()[l]; value != "" {
+						target[notInNames.ReplaceAllString(l, "_")] = value
+					}
 				}
 				for i := range e.Relabelings {
 					e.Relabelings[i].become(t, target)

@@ -164,6 +164,10 @@ func TestMistakesAreRefused(t *testing.T) {
 			`metrics: {dashboards: {grafanaOperator: {instanceSelector: {matchLabel: {a: b}}}}}`,
 			`at '/metrics/dashboards/grafanaOperator/instanceSelector': additional properties 'matchLabel' not allowed`,
 		},
+		"collected twice": {
+			`metrics: {serviceMonitor: {enabled: true}, podMonitor: {enabled: true}}`,
+			`metrics: serviceMonitor and podMonitor are both enabled, and every program's metrics would be collected twice; write enabled: false in one of them`,
+		},
 		"bare number of time": {`metrics: {serviceMonitor: {interval: 30}}`, `at '/metrics/serviceMonitor/interval': got number, want string`},
 	} {
 		t.Run(name, func(t *testing.T) {
