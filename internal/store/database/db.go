@@ -177,8 +177,11 @@ func readPostgres(dsn string) (*pgx.ConnConfig, timeouts, error) {
 // ping makes a first connection. The error of a PostgreSQL that isn't there is ErrUnreachable.
 func ping(ctx context.Context, db *sql.DB, cfg *pgx.ConnConfig) error {
 	// A pooler whose server is gone takes connections, and has them wait.
-	hosts := time.Duration(1 + len(cfg.Fallbacks))
-	bounded, cancel := context.WithTimeout(ctx, hosts*cfg.ConnectTimeout+pingTime)
+	most := pingTime + cfg.ConnectTimeout
+	for range cfg.Fallbacks { // further hosts
+		most += cfg.ConnectTimeout
+	}
+	bounded, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	err := db.PingContext(bounded)
 	if err == nil {

@@ -28,7 +28,7 @@ type Pooler struct {
 type PoolerOptions struct {
 	// Mode is PgBouncer's pool_mode: session, transaction or statement.
 	Mode string
-	// Passwords are those of the roles that may connect; without any, the roles of the server need none.
+	// Passwords are those of the roles that may connect; without any, everyone connects as the role of the address.
 	Passwords map[string]string
 	// Settings are further lines of PgBouncer's section, as in "default_pool_size = 5". A later one goes before an earlier one.
 	Settings []string
@@ -66,7 +66,7 @@ func NewPooler(ctx context.Context, dsn string, o PoolerOptions) (*Pooler, error
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	p.cmd = exec.CommandContext(context.Background(), path, filepath.Join(dir, "ini")) // Close ends it
+	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), path, filepath.Join(dir, "ini")) // Close ends it
 	p.cmd.SysProcAttr, p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = attr, dir, log, log
 	if err := Start(p.cmd); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
@@ -96,7 +96,7 @@ func (p *Pooler) configure(to *pgx.ConnConfig, o PoolerOptions) error {
 		"max_client_conn = 300", "default_pool_size = 100", "server_login_retry = 1",
 	}, o.Settings...)
 	return errors.Join(p.Passwords(o.Passwords),
-		os.WriteFile(filepath.Join(p.dir, "ini"), []byte(strings.Join(lines, "\n")+"\n"), 0o644)) //nolint:gosec // PgBouncer reads it as another user
+		os.WriteFile(filepath.Join(p.dir, "ini"), []byte(strings.Join(lines, "\n")+"\n"), 0o644))
 }
 
 // administrator is the user of PgBouncer's console.
@@ -104,11 +104,12 @@ const administrator = "console"
 
 // Passwords are those that roles connect with from the next Reload on.
 func (p *Pooler) Passwords(of map[string]string) error {
-	text := fmt.Sprintf("%q %q\n", administrator, "console")
+	var text strings.Builder
+	fmt.Fprintf(&text, "%q %q\n", administrator, "console")
 	for role, password := range of {
-		text += fmt.Sprintf("%q %q\n", role, password)
+		fmt.Fprintf(&text, "%q %q\n", role, password)
 	}
-	return os.WriteFile(filepath.Join(p.dir, "users"), []byte(text), 0o644) //nolint:gosec // PgBouncer reads it as another user
+	return os.WriteFile(filepath.Join(p.dir, "users"), []byte(text.String()), 0o644)
 }
 
 // address is that of a database, by way of the pooler.
