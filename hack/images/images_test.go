@@ -1,18 +1,11 @@
 package main
 
 import (
-	"archive/tar"
-	"bytes"
 	"crypto/sha256"
-	"debug/elf"
 	"encoding/hex"
-	"errors"
-	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +13,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"sigs.k8s.io/yaml"
+
+	"github.com/boardwalkhq/boardwalk/hack/images/build"
 )
 
 // hello stands for Boardwalk: compiling that for another platform takes minutes.
@@ -30,85 +26,25 @@ var (
 	arm64 = v1.Platform{OS: "linux", Architecture: "arm64"}
 )
 
-func testCheckout(t *testing.T) checkout {
-	t.Helper()
+func TestTwoBuildsAreIdentical(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return checkout{
-		root: root, commit: strings.Repeat("c0", 20), version: "v1.2.3",
-		built: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	c := build.Checkout{
+		Root: root, Commit: strings.Repeat("c0", 20), Version: "v1.2.3",
+		Built: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
-}
-
-func TestImageSaysHowItIsRun(t *testing.T) {
-	t.Parallel()
-	img, err := image(testCheckout(t), arm64, []byte("program"))
+	kinds, err := build.ParseKinds("boardwalk")
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := img.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if file.Architecture != "arm64" || file.OS != "linux" || file.Config.User != "65532:65532" ||
-		!slices.Equal(file.Config.Entrypoint, []string{"/boardwalk"}) {
-		t.Errorf("the image is for %s/%s, run by %s with %q", file.OS, file.Architecture, file.Config.User, file.Config.Entrypoint)
-	}
-	for label, want := range map[string]string{
-		"revision": strings.Repeat("c0", 20), "version": "v1.2.3", "created": "2026-01-02T03:04:05Z",
-		"licenses": "Apache-2.0", "source": "https://github.com/boardwalkhq/boardwalk",
-	} {
-		if got := file.Config.Labels["org.opencontainers.image."+label]; got != want {
-			t.Errorf("label %s is %q, wanted %q", label, got, want)
-		}
-	}
-	if got, want := contents(t, img), map[string]string{
-		"boardwalk": "-rwxr-xr-x program", "etc/passwd": "-rw-r--r-- " + passwd, "etc/group": "-rw-r--r-- " + group,
-		"etc/": "drwxr-xr-x ", "tmp/": "dtrwxrwxrwx ",
-	}; !maps.Equal(got, want) {
-		t.Errorf("the image holds %q\nwanted %q", got, want)
-	}
-}
-
-// contents are the mode and the content of everything in the image's one layer.
-func contents(t *testing.T, img v1.Image) map[string]string {
-	t.Helper()
-	layers, err := img.Layers()
-	if err != nil || len(layers) != 1 {
-		t.Fatalf("%d layers, %v", len(layers), err)
-	}
-	packed, err := layers[0].Uncompressed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	found := make(map[string]string)
-	for archive := tar.NewReader(packed); ; {
-		h, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return found
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := io.ReadAll(archive)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found[h.Name] = h.FileInfo().Mode().String() + " " + string(content)
-	}
-}
-
-func TestTwoBuildsAreIdentical(t *testing.T) {
-	t.Parallel()
-	c := testCheckout(t)
 	var first map[string]string
 	for range 2 {
-		o := options{dir: t.TempDir(), tag: "hello:1", images: kinds[:1], platforms: []v1.Platform{amd64, arm64}}
+		o := options{dir: t.TempDir(), tag: "hello:1", images: kinds, platforms: []v1.Platform{amd64, arm64}}
 		var said strings.Builder
-		if err := build(t.Context(), c, hello, o, &said); err != nil {
+		if err := makeImages(t.Context(), c, hello, o, &said); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(said.String(), "MB compressed") {
@@ -181,35 +117,6 @@ func checkSaved(t *testing.T, path string) {
 	}
 }
 
-func TestProgramIsOfThePlatform(t *testing.T) {
-	t.Parallel()
-	c := testCheckout(t)
-	program, err := compile(t.Context(), c, hello, arm64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := elf.NewFile(bytes.NewReader(program))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if file.Machine != elf.EM_AARCH64 {
-		t.Errorf("the program for arm64 is one for %s", file.Machine)
-	}
-	if !bytes.Contains(program, []byte(c.commit)) {
-		t.Error("the program doesn't know its commit")
-	}
-	path := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(path, program, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := checkProgram(path, amd64); err == nil || !strings.Contains(err.Error(), "EM_AARCH64") {
-		t.Errorf("a program for arm64 as one for amd64: %v", err)
-	}
-	if _, err := compile(t.Context(), c, "./hack/images/testdata/nothing", amd64); err == nil {
-		t.Error("a package that isn't there was compiled")
-	}
-}
-
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	o, err := parseOptions([]string{"-platforms", "linux/arm64", "-o", "out"})
@@ -229,16 +136,43 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-func TestCheckoutIsRead(t *testing.T) {
+// TestValuesNameTheImages by digest, in the form that the chart takes.
+func TestValuesNameTheImages(t *testing.T) {
 	t.Parallel()
-	c, err := readCheckout(t.Context())
+	one, two := v1.Hash{Algorithm: "sha256", Hex: strings.Repeat("ab", 32)}, v1.Hash{Algorithm: "sha256", Hex: strings.Repeat("cd", 32)}
+	type image struct{ Tag, Digest string }
+	var got struct {
+		Image    image
+		Renderer struct{ Image image }
+	}
+	if err := yaml.UnmarshalStrict(values("registry.example.com:5000/boardwalk:1.10", map[string]v1.Hash{"boardwalk": one, "boardwalk-renderer": two}), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Image != (image{"1.10", one.String()}) || got.Renderer.Image != (image{"1.10", two.String()}) {
+		t.Errorf("%+v", got)
+	}
+	if text := string(values("boardwalk:1", map[string]v1.Hash{"boardwalk": one})); strings.Contains(text, "renderer") {
+		t.Errorf("without the renderer's image:\n%s", text)
+	}
+}
+
+func TestTheRenderersNameIsTheOthersWithAnEnd(t *testing.T) {
+	t.Parallel()
+	kinds, err := build.ParseKinds("boardwalk-renderer")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.commit) != 40 || c.built.IsZero() || c.version == "" {
-		t.Errorf("%+v", c)
+	for tag, want := range map[string]string{
+		"boardwalk:dev": "boardwalk-renderer:dev", "registry.example.com:5000/markets/b:1.2": "registry.example.com:5000/markets/b-renderer:1.2",
+		"registry.example.com:5000/b": "", "boardwalk": "",
+	} {
+		if got, err := tagOf(kinds[0], tag); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s becomes %q (%v), wanted %q", tag, got, err, want)
+		}
 	}
-	if _, err := os.Stat(filepath.Join(c.root, "go.mod")); err != nil {
-		t.Error(err)
+	for list, want := range map[string]int{"boardwalk": 1, "boardwalk-renderer,boardwalk": 2, "": 0, "renderer": 0, "boardwalk,boardwalk": 0} {
+		if got, err := build.ParseKinds(list); len(got) != want || (err == nil) != (want > 0) {
+			t.Errorf("-images %q is %d images (%v)", list, len(got), err)
+		}
 	}
 }

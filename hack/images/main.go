@@ -10,13 +10,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/boardwalkhq/boardwalk/hack/images/build"
 	"github.com/boardwalkhq/boardwalk/hack/images/ociimage"
 )
 
@@ -40,36 +40,9 @@ apt-get and dpkg-deb, and no root: on another system use the Dockerfile, or -ima
 
 type options struct {
 	dir       string
-	images    []kind
+	images    []build.Kind
 	platforms []v1.Platform
 	tag       string
-}
-
-// kind is one of the images.
-type kind struct {
-	name string
-	// suffix goes onto the name that the -tag has.
-	suffix string
-	make   func(ctx context.Context, c checkout, p v1.Platform, program []byte) (v1.Image, error)
-}
-
-var kinds = []kind{
-	{name: "boardwalk", make: func(_ context.Context, c checkout, p v1.Platform, program []byte) (v1.Image, error) {
-		return image(c, p, program)
-	}},
-	{name: "boardwalk-renderer", suffix: "-renderer", make: renderer},
-}
-
-func parseKinds(list string) ([]kind, error) {
-	var wanted []kind
-	for name := range strings.SplitSeq(list, ",") {
-		i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
-		if i < 0 || slices.ContainsFunc(wanted, func(k kind) bool { return k.name == name }) {
-			return nil, fmt.Errorf("%q in -images: there are boardwalk and boardwalk-renderer, each once", name)
-		}
-		wanted = append(wanted, kinds[i])
-	}
-	return wanted, nil
 }
 
 func main() {
@@ -100,10 +73,10 @@ func parseOptions(args []string) (options, error) {
 		return options{}, fmt.Errorf("%q is no argument, see go run ./hack/images -help", flags.Arg(0))
 	}
 	var err error
-	if o.images, err = parseKinds(*images); err != nil {
+	if o.images, err = build.ParseKinds(*images); err != nil {
 		return options{}, err
 	}
-	o.platforms, err = parsePlatforms(*platforms)
+	o.platforms, err = build.ParsePlatforms(*platforms)
 	return o, err
 }
 
@@ -112,25 +85,25 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c, err := readCheckout(ctx)
+	c, err := build.ReadCheckout(ctx)
 	if err != nil {
 		return err
 	}
-	return build(ctx, c, ".", o, out)
+	return makeImages(ctx, c, ".", o, out)
 }
 
-// build makes the images of a package of the checkout and says what it wrote.
-func build(ctx context.Context, c checkout, pkg string, o options, out io.Writer) error {
+// makeImages makes the images of a package of the checkout and says what it wrote.
+func makeImages(ctx context.Context, c build.Checkout, pkg string, o options, out io.Writer) error {
 	if err := os.MkdirAll(o.dir, 0o755); err != nil {
 		return err
 	}
 	programs := make([][]byte, len(o.platforms))
 	for i, p := range o.platforms {
 		var err error
-		if programs[i], err = compile(ctx, c, pkg, p); err != nil {
+		if programs[i], err = build.Compile(ctx, c, pkg, p); err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(out, "program at %s for %s: %.1f MB\n", c.version, p, float64(len(programs[i]))/1e6)
+		_, _ = fmt.Fprintf(out, "program at %s for %s: %.1f MB\n", c.Version, p, float64(len(programs[i]))/1e6)
 	}
 	digests := make(map[string]v1.Hash)
 	for _, k := range o.images {
@@ -138,7 +111,7 @@ func build(ctx context.Context, c checkout, pkg string, o options, out io.Writer
 		if err != nil {
 			return err
 		}
-		digests[k.name] = digest
+		digests[k.Name] = digest
 	}
 	return os.WriteFile(filepath.Join(o.dir, "images.yaml"), values(o.tag, digests), 0o644)
 }
@@ -161,23 +134,23 @@ func values(tag string, digests map[string]v1.Hash) []byte {
 }
 
 // buildKind writes one image for all platforms, of a program for each, and returns the digest of the index over them.
-func buildKind(ctx context.Context, c checkout, k kind, o options, programs [][]byte, out io.Writer) (digest v1.Hash, err error) {
-	tag, err := k.tag(o.tag)
+func buildKind(ctx context.Context, c build.Checkout, k build.Kind, o options, programs [][]byte, out io.Writer) (digest v1.Hash, err error) {
+	tag, err := tagOf(k, o.tag)
 	if err != nil {
 		return digest, err
 	}
 	images := make([]v1.Image, 0, len(o.platforms))
 	for i, p := range o.platforms {
-		img, err := k.make(ctx, c, p, programs[i])
+		img, err := k.Image(ctx, c, p, programs[i])
 		if err != nil {
 			return digest, err
 		}
-		base := filepath.Join(o.dir, k.name+"-"+p.OS+"-"+p.Architecture)
+		base := filepath.Join(o.dir, k.Name+"-"+p.OS+"-"+p.Architecture)
 		path := base + ".tar"
 		if err := ociimage.Save(path, tag, img); err != nil {
 			return digest, err
 		}
-		list, err := sbom(c, k.name, img)
+		list, err := build.SBOM(c, k.Name, img)
 		if err != nil {
 			return digest, err
 		}
@@ -191,7 +164,7 @@ func buildKind(ctx context.Context, c checkout, k kind, o options, programs [][]
 		_, _ = fmt.Fprintf(out, "%s: %s, %.1f MB compressed\n", path, tag, float64(size)/1e6)
 		images = append(images, img)
 	}
-	dir := filepath.Join(o.dir, k.name+"-oci")
+	dir := filepath.Join(o.dir, k.Name+"-oci")
 	if digest, err = ociimage.WriteLayout(dir, tag, images...); err != nil {
 		return digest, err
 	}
@@ -199,11 +172,11 @@ func buildKind(ctx context.Context, c checkout, k kind, o options, programs [][]
 	return digest, nil
 }
 
-// tag puts the suffix onto the name of a tag such as registry.example.com:5000/boardwalk:1.2.3.
-func (k kind) tag(tag string) (string, error) {
+// tagOf puts the suffix onto the name of a tag such as registry.example.com:5000/boardwalk:1.2.3.
+func tagOf(k build.Kind, tag string) (string, error) {
 	repository, version, found := strings.Cut(tag[strings.LastIndex(tag, "/")+1:], ":")
 	if !found {
 		return "", fmt.Errorf("-tag %q has no version: write one such as boardwalk:1.2.3", tag)
 	}
-	return tag[:strings.LastIndex(tag, "/")+1] + repository + k.suffix + ":" + version, nil
+	return tag[:strings.LastIndex(tag, "/")+1] + repository + k.Suffix + ":" + version, nil
 }

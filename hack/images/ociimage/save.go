@@ -38,7 +38,7 @@ func WriteLayout(dir, tag string, images ...v1.Image) (v1.Hash, error) {
 	if err != nil {
 		return v1.Hash{}, err
 	}
-	index, err := indexOf(images)
+	index, err := Index(images)
 	if err != nil {
 		return v1.Hash{}, err
 	}
@@ -48,8 +48,8 @@ func WriteLayout(dir, tag string, images ...v1.Image) (v1.Hash, error) {
 	return index.Digest()
 }
 
-// indexOf is an index of images of several platforms.
-func indexOf(images []v1.Image) (v1.ImageIndex, error) {
+// Index is an index of images of several platforms.
+func Index(images []v1.Image) (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, img := range images {
 		file, err := img.ConfigFile()

@@ -1,4 +1,4 @@
-package main
+package build
 
 import (
 	"archive/tar"
@@ -22,9 +22,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// sbom is the list of what an image is made of, as CycloneDX 1.6 in JSON: Go's own library and the modules of the program, and the Debian
+// SBOM is the list of what an image is made of, as CycloneDX 1.6 in JSON: Go's own library and the modules of the program, and the Debian
 // packages. It is read from the finished image. The same image gives the same bytes.
-func sbom(c checkout, name string, img v1.Image) ([]byte, error) {
+func SBOM(c Checkout, name string, img v1.Image) ([]byte, error) {
 	digest, err := img.Digest()
 	if err != nil {
 		return nil, err
@@ -43,11 +43,11 @@ func sbom(c checkout, name string, img v1.Image) ([]byte, error) {
 	bom.SerialNumber = "urn:uuid:" + uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://github.com/boardwalkhq/boardwalk/"+name+"@"+digest.String())).String()
 	image := "pkg:oci/" + name + "@" + url.QueryEscape(digest.String()) + "?arch=" + config.Architecture
 	bom.Metadata = &cdx.Metadata{
-		Timestamp: c.built.UTC().Format(time.RFC3339),
+		Timestamp: c.Built.UTC().Format(time.RFC3339),
 		Component: &cdx.Component{
-			BOMRef: image, Type: cdx.ComponentTypeContainer, Name: name, Version: c.version, PackageURL: image,
+			BOMRef: image, Type: cdx.ComponentTypeContainer, Name: name, Version: c.Version, PackageURL: image,
 			Hashes:     &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: digest.Hex}},
-			Properties: &[]cdx.Property{{Name: "org.opencontainers.image.revision", Value: c.commit}},
+			Properties: &[]cdx.Property{{Name: "org.opencontainers.image.revision", Value: c.Commit}},
 		},
 	}
 	bom.Components = &components

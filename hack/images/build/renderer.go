@@ -1,4 +1,4 @@
-package main
+package build
 
 import (
 	"compress/gzip"
@@ -72,7 +72,7 @@ func leftOut(name string) bool {
 }
 
 // rendererConfig differs from the other image's in where the browser is found.
-func rendererConfig(c checkout) v1.Config {
+func rendererConfig(c Checkout) v1.Config {
 	config := imageConfig(c)
 	config.Env = []string{"PATH=/:/usr/lib/chromium", "HOME=/tmp"}
 	config.Labels["org.opencontainers.image.title"] = "boardwalk-renderer"
@@ -81,7 +81,7 @@ func rendererConfig(c checkout) v1.Config {
 }
 
 // renderer is the program on top of the browser and its fonts.
-func renderer(ctx context.Context, c checkout, p v1.Platform, program []byte) (v1.Image, error) {
+func renderer(ctx context.Context, c Checkout, p v1.Platform, program []byte) (v1.Image, error) {
 	top, err := programLayer(c, program)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func renderer(ctx context.Context, c checkout, p v1.Platform, program []byte) (v
 		}
 		layers = append(layers, layer)
 	}
-	return ociimage.New(p, c.built, rendererConfig(c), append(layers, top)...)
+	return ociimage.New(p, c.Built, rendererConfig(c), append(layers, top)...)
 }
 
 // debianLayers returns compressed archives, one for each part. They are made when the distribution has other versions of the

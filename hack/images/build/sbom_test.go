@@ -1,4 +1,4 @@
-package main
+package build
 
 import (
 	"bytes"
@@ -10,15 +10,14 @@ import (
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/boardwalkhq/boardwalk/hack/images/ociimage"
 )
 
-// readSBOM reads what sbom says of an image.
-func readSBOM(t *testing.T, c checkout, name string, img v1.Image) *cdx.BOM {
+// readSBOM reads what SBOM says of an image.
+func readSBOM(t *testing.T, c Checkout, name string, img v1.Image) *cdx.BOM {
 	t.Helper()
-	raw, err := sbom(c, name, img)
+	raw, err := SBOM(c, name, img)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +25,7 @@ func readSBOM(t *testing.T, c checkout, name string, img v1.Image) *cdx.BOM {
 	if err := cdx.NewBOMDecoder(bytes.NewReader(raw), cdx.BOMFileFormatJSON).Decode(&bom); err != nil {
 		t.Fatal(err)
 	}
-	again, err := sbom(c, name, img)
+	again, err := SBOM(c, name, img)
 	if err != nil || !bytes.Equal(raw, again) {
 		t.Errorf("the same image gives another list: %v", err)
 	}
@@ -44,7 +43,7 @@ func purls(bom *cdx.BOM) []string {
 func TestAnImageSaysWhatItIsMadeOf(t *testing.T) {
 	t.Parallel()
 	c := testCheckout(t)
-	program, err := compile(t.Context(), c, "./hack/images", amd64)
+	program, err := Compile(t.Context(), c, "./hack/images", amd64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,11 +56,11 @@ func TestAnImageSaysWhatItIsMadeOf(t *testing.T) {
 		{Path: "/var/lib/dpkg/status.d/libstdc++6", Mode: 0o644, Content: []byte("Package: libstdc++6\nVersion: 1:12.2.0-14+deb12u1\n" +
 			"Architecture: amd64\nSource: gcc-12 (12.2.0)\nMaintainer: GCC <gcc@example.org>\nDescription: a library\n of two lines\n")},
 		{Path: "/var/lib/dpkg/status.d/fonts-inter", Mode: 0o644, Content: []byte("Package: fonts-inter\nVersion: 4.0\nArchitecture: all\n\n")},
-	}, c.built)
+	}, c.Built)
 	if err != nil {
 		t.Fatal(err)
 	}
-	img, err := ociimage.New(amd64, c.built, rendererConfig(c), below, top)
+	img, err := ociimage.New(amd64, c.Built, rendererConfig(c), below, top)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +74,7 @@ func TestAnImageSaysWhatItIsMadeOf(t *testing.T) {
 		t.Errorf("it is about %+v, %s, %s", m, bom.Metadata.Timestamp, bom.SpecVersion)
 	}
 	got := purls(bom)
-	goMod, err := os.ReadFile(filepath.Join(c.root, "go.mod"))
+	goMod, err := os.ReadFile(filepath.Join(c.Root, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,28 +112,8 @@ func TestAnImageWithoutAProgramHasNoList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := sbom(c, "boardwalk", img); err == nil || !strings.Contains(err.Error(), "boardwalk") {
+		if _, err := SBOM(c, "boardwalk", img); err == nil || !strings.Contains(err.Error(), "boardwalk") {
 			t.Errorf("%q: %v", program, err)
 		}
-	}
-}
-
-// TestValuesNameTheImages by digest, in the form that the chart takes.
-func TestValuesNameTheImages(t *testing.T) {
-	t.Parallel()
-	one, two := v1.Hash{Algorithm: "sha256", Hex: strings.Repeat("ab", 32)}, v1.Hash{Algorithm: "sha256", Hex: strings.Repeat("cd", 32)}
-	type image struct{ Tag, Digest string }
-	var got struct {
-		Image    image
-		Renderer struct{ Image image }
-	}
-	if err := yaml.UnmarshalStrict(values("registry.example.com:5000/boardwalk:1.10", map[string]v1.Hash{"boardwalk": one, "boardwalk-renderer": two}), &got); err != nil {
-		t.Fatal(err)
-	}
-	if got.Image != (image{"1.10", one.String()}) || got.Renderer.Image != (image{"1.10", two.String()}) {
-		t.Errorf("%+v", got)
-	}
-	if text := string(values("boardwalk:1", map[string]v1.Hash{"boardwalk": one})); strings.Contains(text, "renderer") {
-		t.Errorf("without the renderer's image:\n%s", text)
 	}
 }

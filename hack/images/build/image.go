@@ -1,4 +1,4 @@
-package main
+package build
 
 import (
 	"io/fs"
@@ -20,7 +20,7 @@ const (
 
 // imageConfig is how the program is started, and the labels that registries and cluster tools show. The Dockerfile says the
 // same.
-func imageConfig(c checkout) v1.Config {
+func imageConfig(c Checkout) v1.Config {
 	return v1.Config{
 		User:       nonroot,
 		Entrypoint: []string{"/boardwalk"},
@@ -31,28 +31,28 @@ func imageConfig(c checkout) v1.Config {
 			"org.opencontainers.image.description": "A public, read-only API of token markets, from block to JSON",
 			"org.opencontainers.image.source":      "https://github.com/boardwalkhq/boardwalk",
 			"org.opencontainers.image.licenses":    "Apache-2.0",
-			"org.opencontainers.image.revision":    c.commit,
-			"org.opencontainers.image.created":     c.built.UTC().Format(time.RFC3339),
-			"org.opencontainers.image.version":     c.version,
+			"org.opencontainers.image.revision":    c.Commit,
+			"org.opencontainers.image.created":     c.Built.UTC().Format(time.RFC3339),
+			"org.opencontainers.image.version":     c.Version,
 		},
 	}
 }
 
 // image is the program with nothing under it. Certificates of authorities are in the program itself.
-func image(c checkout, p v1.Platform, program []byte) (v1.Image, error) {
+func image(c Checkout, p v1.Platform, program []byte) (v1.Image, error) {
 	layer, err := programLayer(c, program)
 	if err != nil {
 		return nil, err
 	}
-	return ociimage.New(p, c.built, imageConfig(c), layer)
+	return ociimage.New(p, c.Built, imageConfig(c), layer)
 }
 
-func programLayer(c checkout, program []byte) (v1.Layer, error) {
+func programLayer(c Checkout, program []byte) (v1.Layer, error) {
 	return ociimage.Layer([]ociimage.Entry{
 		{Path: "/boardwalk", Mode: 0o755, Content: program},
 		{Path: "/etc", Mode: fs.ModeDir | 0o755},
 		{Path: "/etc/group", Mode: 0o644, Content: []byte(group)},
 		{Path: "/etc/passwd", Mode: 0o644, Content: []byte(passwd)},
 		{Path: "/tmp", Mode: fs.ModeDir | fs.ModeSticky | 0o777},
-	}, c.built)
+	}, c.Built)
 }

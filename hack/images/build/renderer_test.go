@@ -1,4 +1,4 @@
-package main
+package build
 
 import (
 	"archive/tar"
@@ -68,7 +68,7 @@ func TestRendererImage(t *testing.T) {
 	t.Parallel()
 	c := testCheckout(t)
 	for _, p := range []v1.Platform{amd64, arm64} {
-		program, err := compile(t.Context(), c, hello, p)
+		program, err := Compile(t.Context(), c, hello, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestTheSamePackagesGiveTheSameLayer(t *testing.T) {
 func TestDockerfileMakesTheSameRenderer(t *testing.T) {
 	t.Parallel()
 	c := testCheckout(t)
-	stages := dockerfile(t, c.root)
+	stages := dockerfile(t, c.Root)
 	stage := stages[slices.IndexFunc(stages, func(s []instruction) bool { return strings.HasSuffix(s[0].rest, " AS renderer") })]
 	checkStage(t, c, stage, rendererConfig(c))
 	script := strings.Join(all(stage, "RUN"), "\n")
@@ -206,7 +206,7 @@ func TestDockerfileMakesTheSameRenderer(t *testing.T) {
 // TestMachinesHaveTheImagesFonts: cards look the same where they are drawn by a developer's browser.
 func TestMachinesHaveTheImagesFonts(t *testing.T) {
 	t.Parallel()
-	script, err := os.ReadFile(filepath.Join(testCheckout(t).root, "hack", "setup.sh"))
+	script, err := os.ReadFile(filepath.Join(testCheckout(t).Root, "hack", "setup.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,24 +215,6 @@ func TestMachinesHaveTheImagesFonts(t *testing.T) {
 			if !regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).Match(script) {
 				t.Errorf("hack/setup.sh doesn't install %s", name)
 			}
-		}
-	}
-}
-
-func TestTheRenderersNameIsTheOthersWithAnEnd(t *testing.T) {
-	t.Parallel()
-	k := kinds[1]
-	for tag, want := range map[string]string{
-		"boardwalk:dev": "boardwalk-renderer:dev", "registry.example.com:5000/markets/b:1.2": "registry.example.com:5000/markets/b-renderer:1.2",
-		"registry.example.com:5000/b": "", "boardwalk": "",
-	} {
-		if got, err := k.tag(tag); got != want || (err == nil) != (want != "") {
-			t.Errorf("%s becomes %q (%v), wanted %q", tag, got, err, want)
-		}
-	}
-	for list, want := range map[string]int{"boardwalk": 1, "boardwalk-renderer,boardwalk": 2, "": 0, "renderer": 0, "boardwalk,boardwalk": 0} {
-		if got, err := parseKinds(list); len(got) != want || (err == nil) != (want > 0) {
-			t.Errorf("-images %q is %d images (%v)", list, len(got), err)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package build
 
 import (
 	"bytes"
@@ -64,14 +64,14 @@ func only(t *testing.T, stage []instruction, name string) string {
 }
 
 // arguments puts in what the Dockerfile is told on the command line.
-func arguments(c checkout) *strings.Replacer {
-	return strings.NewReplacer("$COMMIT", c.commit, "$BUILT", c.built.Format(time.RFC3339), "$VERSION", c.version)
+func arguments(c Checkout) *strings.Replacer {
+	return strings.NewReplacer("$COMMIT", c.Commit, "$BUILT", c.Built.Format(time.RFC3339), "$VERSION", c.Version)
 }
 
 func TestDockerfileMakesTheSameImage(t *testing.T) {
 	t.Parallel()
 	c := testCheckout(t)
-	stages := dockerfile(t, c.root)
+	stages := dockerfile(t, c.Root)
 	final := stages[len(stages)-1]
 	if base := only(t, final, "FROM"); base != "scratch" {
 		t.Errorf("FROM %s", base)
@@ -80,7 +80,7 @@ func TestDockerfileMakesTheSameImage(t *testing.T) {
 }
 
 // checkStage looks whether an image that a stage makes is run and labelled as one that is made here.
-func checkStage(t *testing.T, c checkout, stage []instruction, config v1.Config) {
+func checkStage(t *testing.T, c Checkout, stage []instruction, config v1.Config) {
 	t.Helper()
 	if user := only(t, stage, "USER"); user != config.User {
 		t.Errorf("USER %s, wanted %s", user, config.User)
@@ -111,8 +111,8 @@ func checkStage(t *testing.T, c checkout, stage []instruction, config v1.Config)
 func TestDockerfileBuildsTheSameProgram(t *testing.T) {
 	t.Parallel()
 	c := testCheckout(t)
-	stage := dockerfile(t, c.root)[0]
-	goMod, err := os.ReadFile(filepath.Join(c.root, "go.mod"))
+	stage := dockerfile(t, c.Root)[0]
+	goMod, err := os.ReadFile(filepath.Join(c.Root, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,13 +137,13 @@ func TestDockerfileBuildsTheSameProgram(t *testing.T) {
 func TestMakefileTellsTheProgramTheSame(t *testing.T) {
 	t.Parallel()
 	c := testCheckout(t)
-	makefile, err := os.ReadFile(filepath.Join(c.root, "Makefile"))
+	makefile, err := os.ReadFile(filepath.Join(c.Root, "Makefile"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, line, found := strings.Cut(string(makefile), "\nLDFLAGS := ")
 	line, _, _ = strings.Cut(line, "\n")
-	flags := strings.NewReplacer("$(COMMIT)", c.commit, "$(BUILT)", c.built.Format(time.RFC3339)).Replace(line)
+	flags := strings.NewReplacer("$(COMMIT)", c.Commit, "$(BUILT)", c.Built.Format(time.RFC3339)).Replace(line)
 	if !found || !strings.HasSuffix(ldflags(c), flags) {
 		t.Errorf("images are linked with %s, make build with %s", ldflags(c), flags)
 	}
@@ -153,7 +153,7 @@ func TestMakefileTellsTheProgramTheSame(t *testing.T) {
 // which no test here can run.
 func TestDockerignoreKeepsWhatIsCompiled(t *testing.T) {
 	t.Parallel()
-	root := testCheckout(t).root
+	root := testCheckout(t).Root
 	content, err := os.ReadFile(filepath.Join(root, ".dockerignore"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package main
+package build
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 // machines are the architectures that images are made for.
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
-// parsePlatforms reads a list such as linux/amd64,linux/arm64.
-func parsePlatforms(list string) ([]v1.Platform, error) {
+// ParsePlatforms reads a list such as linux/amd64,linux/arm64.
+func ParsePlatforms(list string) ([]v1.Platform, error) {
 	var platforms []v1.Platform
 	for text := range strings.SplitSeq(list, ",") {
 		system, arch, _ := strings.Cut(strings.TrimSpace(text), "/")
@@ -37,12 +37,12 @@ func parsePlatforms(list string) ([]v1.Platform, error) {
 
 // ldflags tells the program what it is, and leaves out what only a debugger reads, a third of the file. Names of functions in
 // traces and profiles stay.
-func ldflags(c checkout) string {
-	return "-s -w -X main.commit=" + c.commit + " -X main.built=" + c.built.Format(time.RFC3339)
+func ldflags(c Checkout) string {
+	return "-s -w -X main.commit=" + c.Commit + " -X main.built=" + c.Built.Format(time.RFC3339)
 }
 
-// compile builds a package of the checkout for a platform and returns the program, which needs nothing but the kernel.
-func compile(ctx context.Context, c checkout, pkg string, p v1.Platform) ([]byte, error) {
+// Compile builds a package of the checkout for a platform and returns the program, which needs nothing but the kernel.
+func Compile(ctx context.Context, c Checkout, pkg string, p v1.Platform) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "boardwalk-image-")
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func compile(ctx context.Context, c checkout, pkg string, p v1.Platform) ([]byte
 		"GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off")
 	// The hash is in ldflags; that of -buildvcs would differ by whether files lie about that git doesn't know.
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", ldflags(c), "-o", path, pkg)
-	command.Dir, command.Env = c.root, environment
+	command.Dir, command.Env = c.Root, environment
 	if out, err := command.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build for %s: %w\n%s", p, err, out)
 	}
