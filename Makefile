@@ -55,6 +55,10 @@ e2e-kwok: setup ## The same as far as it goes on simulated nodes, for machines t
 images: ## Build OCI images, the renderer's of Debian packages, for amd64 and arm64 into dist/, without a daemon
 	go run ./hack/images -o dist -tag boardwalk:$(shell sed -n 's/^appVersion: *//p' charts/boardwalk/Chart.yaml)
 
+.PHONY: publish
+publish: ## Push the images and charts, with SBOMs and provenance, to REGISTRY=registry.example.com/boardwalk; KEY=cosign.key signs them
+	go run ./hack/publish -registry '$(REGISTRY)' -key '$(KEY)' $(PUBLISH)
+
 .PHONY: lint
 lint: ## Run the linters, import rules included
 	$(LINT) config verify

@@ -54,6 +54,8 @@ var (
 		"coredns":                 {module: "hack/kube/coredns", pkg: "."},
 		"kwok":                    {pkg: "sigs.k8s.io/kwok/cmd/kwok", version: "v0.8.0"},
 		"kustomize":               {pkg: "sigs.k8s.io/kustomize/kustomize/v5", version: "v5.8.2"},
+		// A registry of container images and charts.
+		"registry": {pkg: "github.com/distribution/distribution/v3/cmd/registry", version: "v3.1.2"},
 		"helm": {
 			pkg: "helm.sh/helm/v4/cmd/helm", version: "v4.3.1",
 			stamps: []string{"helm.sh/helm/v4/internal/version.version=v4.3.1"},
@@ -80,8 +82,8 @@ func component(name string) tool {
 func Tools() []string { return slices.Sorted(maps.Keys(tools)) }
 
 // Tool returns the path of a program: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubelet, kube-proxy,
-// kubectl, coredns, kwok, kustomize, helm (version 4, the file is called helm) or helm3 (version 3, its file is called helm
-// as well). The first call on a machine builds it, which takes minutes, into a directory of npmcache.Dir; later ones look
+// kubectl, coredns, kwok, kustomize, registry (CNCF Distribution), helm (version 4, the file is called helm) or helm3 (version
+// 3, its file is called helm as well). The first call on a machine builds it, which takes minutes, into a directory of npmcache.Dir; later ones look
 // whether it is there. Several processes may call it at once: one program is built at a time, since a build takes the
 // whole machine. It works in whatever folder of this module.
 func Tool(ctx context.Context, name string) (string, error) {

@@ -40,6 +40,21 @@ func ReadCheckout(ctx context.Context) (Checkout, error) {
 	return c, err
 }
 
+// Changes are the files that differ from the commit, and those that git doesn't know and isn't told to ignore.
+func (c Checkout) Changes(ctx context.Context) ([]string, error) {
+	out, err := git(ctx, c.Root, "status", "--porcelain")
+	if err != nil || out == "" {
+		return nil, err
+	}
+	return strings.Split(out, "\n"), nil
+}
+
+// Files are those of a directory that git knows, slash-separated and relative to it.
+func (c Checkout) Files(ctx context.Context, dir string) ([]string, error) {
+	out, err := git(ctx, dir, "ls-files", "-z")
+	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
+}
+
 // git runs git in a directory and returns what it printed, without the line's end.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "git", args...)
