@@ -264,7 +264,7 @@ func checkHelm(t *testing.T, address, version, digest string) {
 		home := t.TempDir()
 		helm := func(args ...string) string {
 			var stdout, stderr bytes.Buffer
-			command := exec.CommandContext(t.Context(), program, append(args, "--plain-http", "--version", version)...)
+			command := exec.CommandContext(t.Context(), program, append(args, "--plain-http")...)
 			command.Env = append(os.Environ(), "HELM_CACHE_HOME="+home+"/cache", "HELM_CONFIG_HOME="+home+"/config", "HELM_DATA_HOME="+home+"/data")
 			command.Dir, command.Stdout, command.Stderr = home, &stdout, &stderr
 			if err := command.Run(); err != nil {
@@ -273,18 +273,22 @@ func checkHelm(t *testing.T, address, version, digest string) {
 			return stdout.String()
 		}
 		chart := "oci://" + address + "/reef/charts/boardwalk"
-		helm("pull", chart)
+		helm("pull", chart, "--version", version)
 		if _, err := os.Stat(filepath.Join(home, "boardwalk-"+version+".tgz")); err != nil {
 			t.Error(err)
 		}
-		if values := helm("show", "values", chart); !strings.Contains(values, "# -- sha256:… pins the image") {
+		pinned := digestOf(get(t, address, "charts/boardwalk/manifests/"+version))
+		if pinned := helm("template", "boardwalk", chart+"@"+pinned, "--show-only", "templates/operator-deployment.yaml"); !strings.Contains(pinned, digest) {
+			t.Errorf("by the chart's digest %s renders\n%s", name, pinned)
+		}
+		if values := helm("show", "values", chart, "--version", version); !strings.Contains(values, "# -- sha256:… pins the image") {
 			t.Errorf("%s shows the values\n%s", name, values)
 		}
-		rendered := helm("template", "boardwalk", chart)
+		rendered := helm("template", "boardwalk", chart, "--version", version)
 		if want := address + "/reef/boardwalk:" + version + "@" + digest; strings.Count(rendered, want) < 3 || strings.Contains(rendered, "image: boardwalk:") {
 			t.Errorf("%s renders other images than %s", name, want)
 		}
-		if rendered := helm("template", "crds", chart+"-crds"); !strings.Contains(rendered, "name: chains.boardwalk.dev") {
+		if rendered := helm("template", "crds", chart+"-crds", "--version", version); !strings.Contains(rendered, "name: chains.boardwalk.dev") {
 			t.Errorf("%s renders the definitions as\n%s", name, rendered)
 		}
 	}

@@ -46,7 +46,11 @@ func (c Checkout) Changes(ctx context.Context) ([]string, error) {
 	if err != nil || out == "" {
 		return nil, err
 	}
-	return strings.Split(out, "\n"), nil
+	var changes []string
+	for line := range strings.Lines(out) {
+		changes = append(changes, strings.TrimSpace(line))
+	}
+	return changes, nil
 }
 
 // Files are those of a directory that git knows, slash-separated and relative to it.
