@@ -165,15 +165,15 @@ func (a *artefact) provenance(p provenance) error {
 }
 
 // readChart reads a chart of the checkout, those of its files that git knows.
-func readChart(ctx context.Context, c build.Checkout, name string) (*chart.Chart, error) {
-	dir := filepath.Join(c.Root, "charts", name)
+func readChart(ctx context.Context, c build.Checkout, called string) (*chart.Chart, error) {
+	dir := filepath.Join(c.Root, "charts", called)
 	files, err := c.Files(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
 	read, err := chart.Read(dir, files)
 	if err != nil {
-		return nil, fmt.Errorf("the chart %s: %w", name, err)
+		return nil, fmt.Errorf("the chart %s: %w", called, err)
 	}
 	return read, nil
 }

@@ -34,8 +34,8 @@ func (r *run) publish(ctx context.Context) error {
 		return err
 	}
 	var charts []*chart.Chart
-	for _, name := range chartNames {
-		read, err := readChart(ctx, r.checkout, name)
+	for _, called := range chartNames {
+		read, err := readChart(ctx, r.checkout, called)
 		if err != nil {
 			return err
 		}
@@ -112,8 +112,8 @@ func (r *run) askForRights() error {
 	for _, k := range r.kinds {
 		paths = append(paths, k.Name)
 	}
-	for _, name := range chartNames {
-		paths = append(paths, "charts/"+name)
+	for _, called := range chartNames {
+		paths = append(paths, "charts/"+called)
 	}
 	for _, path := range paths {
 		repository, err := r.registry.repository(path)

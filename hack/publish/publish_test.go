@@ -278,8 +278,8 @@ func checkHelm(t *testing.T, address, version, digest string) {
 			t.Error(err)
 		}
 		pinned := digestOf(get(t, address, "charts/boardwalk/manifests/"+version))
-		if pinned := helm("template", "boardwalk", chart+"@"+pinned, "--show-only", "templates/operator-deployment.yaml"); !strings.Contains(pinned, digest) {
-			t.Errorf("by the chart's digest %s renders\n%s", name, pinned)
+		if operator := helm("template", "boardwalk", chart+"@"+pinned, "--show-only", "templates/operator-deployment.yaml"); !strings.Contains(operator, digest) {
+			t.Errorf("by the chart's digest %s renders\n%s", name, operator)
 		}
 		if values := helm("show", "values", chart, "--version", version); !strings.Contains(values, "# -- sha256:… pins the image") {
 			t.Errorf("%s shows the values\n%s", name, values)

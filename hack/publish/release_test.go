@@ -8,8 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"io"
-	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -40,7 +39,7 @@ type fake struct {
 
 func newFake(t *testing.T, referrers bool) *fake {
 	t.Helper()
-	f := &fake{handler: reg.New(reg.WithReferrersSupport(referrers), reg.Logger(log.New(io.Discard, "", 0)))}
+	f := &fake{handler: reg.New(reg.WithReferrersSupport(referrers), reg.Logger(slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)))}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	f.address = strings.TrimPrefix(server.URL, "http://")

@@ -78,10 +78,10 @@ func Read(dir string, names []string) (*Chart, error) {
 func (c *Chart) readMetadata() error {
 	c.said = metadata{}
 	if err := yaml.Unmarshal(c.files["Chart.yaml"], &c.said); err != nil {
-		return fmt.Errorf("Chart.yaml: %w", err)
+		return fmt.Errorf("read Chart.yaml: %w", err)
 	}
 	if c.said.Name == "" || c.said.Version == "" || c.said.AppVersion == "" {
-		return errors.New("Chart.yaml: it has to have name, version and appVersion")
+		return errors.New("there has to be a name, a version and an appVersion in Chart.yaml")
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (c *Chart) Artifact(made time.Time) (*ociimage.Artifact, error) {
 	}
 	config, err := yaml.YAMLToJSON(c.files["Chart.yaml"])
 	if err != nil {
-		return nil, fmt.Errorf("Chart.yaml: %w", err)
+		return nil, fmt.Errorf("read Chart.yaml: %w", err)
 	}
 	return ociimage.NewArtifact("", static.NewLayer(config, configType), static.NewLayer(packed, contentType), nil, c.annotations(made))
 }
@@ -187,16 +187,16 @@ const imagesKey = "artifacthub.io/images"
 func (c *Chart) announceImages(images []Image) error {
 	var whole map[string]any
 	if err := yaml.Unmarshal(c.files["Chart.yaml"], &whole); err != nil {
-		return fmt.Errorf("Chart.yaml: %w", err)
+		return fmt.Errorf("read Chart.yaml: %w", err)
 	}
 	var entries []map[string]any
 	if err := yaml.Unmarshal([]byte(c.said.Annotations[imagesKey]), &entries); err != nil {
-		return fmt.Errorf("Chart.yaml: %s: %w", imagesKey, err)
+		return fmt.Errorf("read %s of Chart.yaml: %w", imagesKey, err)
 	}
 	for _, i := range images {
 		at := slices.IndexFunc(entries, func(e map[string]any) bool { return e["name"] == i.Name })
 		if at < 0 {
-			return fmt.Errorf("Chart.yaml: %s has no image called %s", imagesKey, i.Name)
+			return fmt.Errorf("%s of Chart.yaml has no image called %s", imagesKey, i.Name)
 		}
 		entries[at]["image"] = i.Repository + ":" + i.Tag + "@" + i.Digest
 		delete(entries[at], "whitelisted") // it can be scanned now
@@ -207,7 +207,7 @@ func (c *Chart) announceImages(images []Image) error {
 	}
 	annotations, ok := whole["annotations"].(map[string]any)
 	if !ok {
-		return errors.New("Chart.yaml: annotations are no map")
+		return errors.New("annotations of Chart.yaml are no map")
 	}
 	annotations[imagesKey] = string(text)
 	if c.files["Chart.yaml"], err = yaml.Marshal(whole); err != nil {

@@ -231,7 +231,7 @@ func TestChartsThatCannotBeRead(t *testing.T) {
 		want  string
 	}{
 		{map[string]string{"values.yaml": ""}, "has no Chart.yaml"},
-		{map[string]string{"Chart.yaml": "name: reef\nversion: 1.0.0\n"}, "name, version and appVersion"},
+		{map[string]string{"Chart.yaml": "name: reef\nversion: 1.0.0\n"}, "a name, a version and an appVersion"},
 		{map[string]string{"Chart.yaml": chartYAML, ".helmignore": "!keep\n"}, `"!keep" is neither`},
 		{map[string]string{"Chart.yaml": chartYAML, ".helmignore": "a/b\n"}, `"a/b" is neither`},
 	} {
