@@ -83,6 +83,34 @@ func TestSilentDatabase(t *testing.T) {
 	w.compare(t, st, w.config())
 }
 
+// TestASilentDatabaseIsTold: while a connection of the loop waits for a database that has fallen silent, and no other one can be made, the state says what
+// is the matter, and no more once the database is back.
+func TestASilentDatabaseIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 20)
+	p := storetest.NewProxy(t, storetest.DSN(t, "postgres"), "statement_timeout", "1h") // so that the loop would wait
+	st := storetest.OpenAt(t, p.DSN)
+	ix, err := indexer.New(w.config(), st, indexer.Options{Log: logger(t), Now: time.Now, Holder: t.Name()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- ix.Run(ctx) }()
+	w.await(t, st)
+	p.Silence()
+	w.trade(t, 1)
+	awaitState(t, ix, "without a database", func(s *chainconfig.State) bool {
+		return s.Phase == chainconfig.PhaseFailing && s.Cause == chainconfig.CauseDatabase
+	})
+	p.Speak()
+	awaitState(t, ix, "back", func(s *chainconfig.State) bool { return s.Phase == chainconfig.PhaseFollowing && s.Cause == "" })
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestLockedRow has another session lock the chain's row for longer than the indexer waits for it: the indexer tries
 // again, and keeps its lease.
 func TestLockedRow(t *testing.T) {

@@ -259,6 +259,9 @@ func (ix *Indexer) Run(ctx context.Context) error {
 	var beside sync.WaitGroup
 	beside.Go(func() { ix.venues.Run(watching) })
 	beside.Go(func() { ix.plan.Run(watching) })
+	if ix.successor == nil {
+		beside.Go(func() { ix.watchDatabase(watching) })
+	}
 	if ix.declaration != nil {
 		beside.Go(func() { ix.declaration.Run(watching) })
 	}

@@ -3,6 +3,7 @@ package indexer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
@@ -77,6 +78,36 @@ func (ix *Indexer) noneMissing() {
 		ix.missing = missingRange{}
 		ix.account.missing(nil)
 		ix.o.Metrics.missing(ix.cfg.ID, 0)
+	}
+}
+
+const (
+	// databasePace is the time between two questions to the database whether it is there.
+	databasePace = 3 * time.Second
+	// databasePatience is how long it may take to say so.
+	databasePatience = 5 * time.Second
+)
+
+// watchDatabase tells that the database doesn't answer, until ctx ends. A connection that falls silent holds the loop up for longer. One question
+// that isn't answered is logged, a second one in a row is told by the state.
+func (ix *Indexer) watchDatabase(ctx context.Context) {
+	database := ix.store.Reserved()
+	isFailing := false
+	for wait.For(ctx, databasePace) {
+		within, cancel := context.WithTimeout(ctx, databasePatience)
+		err := database.Ping(within)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			ix.account.database(nil)
+		case isFailing:
+			ix.account.database(fmt.Errorf("the database doesn't answer: %w", err))
+		default:
+			ix.log.WarnContext(ctx, "the database doesn't answer", "err", err.Error())
+		}
+		isFailing = err != nil
 	}
 }
 

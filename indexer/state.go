@@ -21,6 +21,8 @@ type account struct {
 
 	mu    sync.Mutex
 	state chainconfig.State
+	// databaseFails says why the database doesn't answer; empty while it does.
+	databaseFails string
 }
 
 // State is what the indexer says of itself now.
@@ -37,7 +39,20 @@ func (a *account) told() chainconfig.State {
 	defer a.mu.Unlock()
 	out := a.state
 	out.At = a.now()
+	if a.databaseFails != "" && out.Phase != chainconfig.PhaseHalted && out.Cause != chainconfig.CauseDatabase {
+		out.Phase, out.Message, out.Cause = chainconfig.PhaseFailing, a.databaseFails, chainconfig.CauseDatabase
+	}
 	return out
+}
+
+// database notes that the database doesn't answer, or, with nil, that it does.
+func (a *account) database(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.databaseFails = ""
+	if err != nil {
+		a.databaseFails = oneLine(err.Error())
+	}
 }
 
 // StateHandler answers with the State as JSON.

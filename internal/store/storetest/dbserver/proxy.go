@@ -27,6 +27,8 @@ type Proxy struct {
 
 	mu     sync.Mutex
 	socket string
+	// isSilent says that new connections are swallowed too.
+	isSilent bool
 	// other is where the next connection goes, in turn with socket; empty is none.
 	other string
 	links map[*link]bool
@@ -110,6 +112,7 @@ func (p *Proxy) accept(ctx context.Context) {
 		}
 		p.mu.Lock()
 		p.links[l] = true
+		l.mute.Store(p.isSilent)
 		p.mu.Unlock()
 		go p.ask(l)
 		go p.answer(l)
@@ -210,6 +213,22 @@ func (p *Proxy) Swallow() {
 	for l := range p.links {
 		l.mute.Store(true)
 	}
+}
+
+// Silence is Swallow for all connections that come, too, until Speak.
+func (p *Proxy) Silence() {
+	p.mu.Lock()
+	p.isSilent = true
+	p.mu.Unlock()
+	p.Swallow()
+}
+
+// Speak ends Silence: connections that come from now on are good, those of before are closed.
+func (p *Proxy) Speak() {
+	p.mu.Lock()
+	p.isSilent = false
+	p.mu.Unlock()
+	p.Cut()
 }
 
 // SwallowAfter lets the server's first n answers through, and swallows all that goes by the connections that there are then.
