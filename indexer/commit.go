@@ -36,7 +36,7 @@ func (ix *Indexer) derived(ctx context.Context, blocks []market.Block, until mar
 		return nil, err
 	}
 	c := &store.Commit{
-		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Recount: recount, Caps: ix.holders.Caps().String(),
+		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(ix.o.Now()), Facts: facts, Recount: recount, Caps: ix.holders.Caps().String(),
 		Changes: ix.state.Flush(ix.o.CachedRows), Beat: ix.pulse.beat, Sure: ix.sure,
 		SureFacts: ix.facts.sureFacts(facts), Endpoints: ix.changedRecords(),
 	}

@@ -26,10 +26,13 @@ type heard struct {
 	toldAt time.Time
 }
 
-func (h *heard) status() store.HeadStatus {
+// status is what the nodes announced last, to be written now.
+func (h *heard) status(now time.Time) store.HeadStatus {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.head
+	out := h.head
+	out.ToldAt = now.Unix()
+	return out
 }
 
 func (h *heard) age(now time.Time) time.Duration {
@@ -58,7 +61,7 @@ func (ix *Indexer) hear(ctx context.Context, l *store.Lease, head chain.Head) er
 	h.readAt = now
 	h.head = store.HeadStatus{
 		Number: head.Number, Time: head.Time, Safe: head.Safe, Final: head.Final, FinalTime: head.FinalTime,
-		SilentFrom: now.Add(ix.silence()).Unix() + 1,
+		SilentFrom: now.Add(ix.silence()).Unix() + 1, ToldAt: now.Unix(),
 	}
 	due := now.Sub(h.toldAt) >= pace
 	if due {

@@ -75,9 +75,12 @@ type HeadStatus struct {
 	Time        int64 // unix seconds
 	Safe, Final uint64
 	FinalTime   int64 // of the final block; unix seconds
-	// SilentFrom (unix seconds, by the indexer's clock) is when the chain counts as silent unless a node answers before: from then
-	// on nobody knows of newer blocks. 0 when no node ever answered.
+	// SilentFrom (unix seconds) is when the chain counts as silent unless a node answers before: from then on nobody knows of newer
+	// blocks. 0 when no node ever answered.
 	SilentFrom int64
+	// ToldAt (unix seconds) is the time by the writer's clock when it writes SilentFrom, which is by the same clock then. What is stored, and
+	// read, is by the database's clock, as the machines of indexers and readers may disagree on the time; ToldAt is 0 there.
+	ToldAt int64
 }
 
 func (r *chainRow) status() (ChainStatus, error) {

@@ -64,7 +64,7 @@ func blockToRow(chain string, h market.Header) blockRow {
 // as it was.
 func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
-		if err := advance(ctx, tx, l.Chain, c); err != nil {
+		if err := s.advance(ctx, tx, l.Chain, c); err != nil {
 			return err
 		}
 		next.number, next.hash = int64(c.Last.Number), c.Last.Hash[:]
@@ -121,17 +121,15 @@ func dropBelow(ctx context.Context, tx *database.Transaction, chain string, hori
 }
 
 // advance moves the cursor.
-func advance(ctx context.Context, tx *database.Transaction, chain string, c *Commit) error {
+func (s *rows) advance(ctx context.Context, tx *database.Transaction, chain string, c *Commit) error {
 	if c.First > 0 {
 		if err := setChain(ctx, tx, chain, "start_block = ?", int64(c.First)); err != nil {
 			return err
 		}
 	}
-	return setChain(ctx, tx, chain, "number = ?, hash = ?, parent = ?, block_time = ?, "+
-		"head_number = ?, head_time = ?, safe_number = ?, final_number = ?, final_time = ?, silent_from = ?",
-		int64(c.Last.Number), c.Last.Hash[:], c.Last.Parent[:], c.Last.Time,
-		int64(c.Head.Number), c.Head.Time, int64(c.Head.Safe), int64(c.Head.Final),
-		c.Head.FinalTime, c.Head.SilentFrom)
+	head, args := s.setHead(&c.Head)
+	return setChain(ctx, tx, chain, "number = ?, hash = ?, parent = ?, block_time = ?, "+head,
+		append([]any{int64(c.Last.Number), c.Last.Hash[:], c.Last.Parent[:], c.Last.Time}, args...)...)
 }
 
 // setChain sets columns of a chain's row in a transaction that has passed the fence and so has the row for itself.

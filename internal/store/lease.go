@@ -150,8 +150,18 @@ func (s Leases) Release(ctx context.Context, l *Lease) error {
 
 // SetHead records what the chain's nodes announce, between commits.
 func (s *Store) SetHead(ctx context.Context, l *Lease, h HeadStatus) error {
-	return s.updateUnderLease(ctx, l, "head_number = ?, head_time = ?, safe_number = ?, final_number = ?, "+
-		"final_time = ?, silent_from = ?", int64(h.Number), h.Time, int64(h.Safe), int64(h.Final), h.FinalTime, h.SilentFrom)
+	set, args := s.setHead(&h)
+	return s.updateUnderLease(ctx, l, set, args...)
+}
+
+// setHead sets the columns of a chain's row that are of its head.
+func (s *rows) setHead(h *HeadStatus) (set string, args []any) {
+	set = "head_number = ?, head_time = ?, safe_number = ?, final_number = ?, final_time = ?, silent_from = "
+	args = []any{int64(h.Number), h.Time, int64(h.Safe), int64(h.Final), h.FinalTime}
+	if h.ToldAt == 0 {
+		return set + "?", append(args, h.SilentFrom)
+	}
+	return set + s.nowMS() + " / 1000 + ?", append(args, h.SilentFrom-h.ToldAt)
 }
 
 // SetState records what the indexer is doing and why.

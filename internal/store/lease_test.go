@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -46,5 +47,40 @@ func TestLeaseOfANewChain(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSilenceIsByTheDatabasesClock: an indexer whose clock is wrong by ten minutes makes no chain silent, and keeps none from being so: readers
+// go by the database's clock.
+func TestSilenceIsByTheDatabasesClock(t *testing.T) {
+	t.Parallel()
+	const within, most = 12, 60 // seconds: how long the nodes may be silent, and how long this test may take
+	for _, kind := range storetest.Both {
+		for _, wrong := range []time.Duration{-10 * time.Minute, 0, 10 * time.Minute} {
+			t.Run(kind+" "+wrong.String(), func(t *testing.T) {
+				t.Parallel()
+				s := storetest.Open(t, kind)
+				l := lease(t, s)
+				clock := time.Now().Add(wrong)
+				h := store.HeadStatus{Number: 1, Time: clock.Unix(), ToldAt: clock.Unix(), SilentFrom: clock.Unix() + within}
+				c := &store.Commit{Last: header(1), Blocks: []market.Header{header(1)}, Undo: true, Head: h}
+				for name, write := range map[string]func() error{
+					"a commit": func() error { return s.Commit(t.Context(), l, c) },
+					"a head":   func() error { return s.SetHead(t.Context(), l, h) },
+				} {
+					if err := write(); err != nil {
+						t.Fatal(err)
+					}
+					list, err := s.Chains(t.Context())
+					if err != nil || len(list) != 1 {
+						t.Fatalf("%+v, %v", list, err)
+					}
+					got := list[0].Head
+					if left := got.SilentFrom - clock.Add(-wrong).Unix(); left < within-1 || left > within+most || got.ToldAt != 0 {
+						t.Errorf("after %s by a clock that is %s ahead the chain is silent in %d s (%+v); want %d s", name, wrong, left, got, within)
+					}
+				}
+			})
+		}
 	}
 }

@@ -52,11 +52,40 @@ type chainReconciler struct {
 	mu sync.Mutex
 	// written is when a chain's status was written last.
 	written map[types.NamespacedName]time.Time
+	// unready are the chains whose indexer's pod isn't ready.
+	unready map[types.NamespacedName]unreadyPod
 	// failed is the trial that failed last, and since when that is known.
 	failed struct {
 		trial types.UID
 		since time.Time
 	}
+}
+
+// unreadyPod is that an indexer's pod isn't ready: since when, by the clock of Kubernetes' own controllers, and when the operator first saw it, by
+// its own. The two clocks may disagree, so that a time of the one is never taken from a time of the other.
+type unreadyPod struct {
+	since  time.Time
+	seenAt time.Time
+}
+
+// unreadyFor is for how long the operator has known that the pod of a chain's Deployment isn't ready; ok is false where it is.
+func (r *chainReconciler) unreadyFor(name types.NamespacedName, d *appsv1.Deployment, now time.Time) (age time.Duration, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	since, ok := time.Time{}, false
+	if d != nil {
+		since, ok = unreadySince(d)
+	}
+	if !ok {
+		delete(r.unready, name)
+		return 0, false
+	}
+	seen, known := r.unready[name]
+	if !known || !seen.since.Equal(since) {
+		seen = unreadyPod{since, now}
+		r.unready[name] = seen
+	}
+	return now.Sub(seen.seenAt), true
 }
 
 func (r *chainReconciler) setUp(mgr ctrl.Manager) error {
@@ -211,6 +240,7 @@ func (r *chainReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	case c.Spec.Suspend:
 		seen.failed = seen.failed.add(r.stop(ctx, &c))
 	}
+	seen.unready, seen.isUnready = r.unreadyFor(req.NamespacedName, seen.deployment, seen.now)
 	if seen.failed.saysNothing() {
 		return seen.failed.result(0)
 	}
@@ -305,6 +335,7 @@ func (r *chainReconciler) gone(name types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.written, name)
+	delete(r.unready, name)
 }
 
 // known is what the resource itself says of a chain; form is that in which it is served, or nil.

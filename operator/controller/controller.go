@@ -126,7 +126,7 @@ func New(cfg *rest.Config, o Options) (*Operator, error) {
 	recorder := mgr.GetEventRecorder("boardwalk-operator")
 	chains := &chainReconciler{
 		Client: mgr.GetClient(), live: mgr.GetAPIReader(), find: find, prober: p, recorder: recorder, settings: s,
-		stateURL: o.StateURL, now: o.Now, written: map[types.NamespacedName]time.Time{},
+		stateURL: o.StateURL, now: o.Now, written: map[types.NamespacedName]time.Time{}, unready: map[types.NamespacedName]unreadyPod{},
 	}
 	venues := &venueReconciler{Client: mgr.GetClient(), find: find, prober: p, recorder: recorder, now: o.Now}
 	if err := errors.Join(mgr.Add(p), mgr.Add(s), chains.setUp(mgr), venues.setUp(mgr)); err != nil {

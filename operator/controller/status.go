@@ -47,6 +47,10 @@ type observation struct {
 	// another.
 	failed     stepErrors
 	deployment *appsv1.Deployment
+	// unready is for how long the operator has known that the indexer's pod isn't ready, by its own clock; isUnready is false while it is
+	// ready, or nobody has said that it isn't.
+	unready   time.Duration
+	isUnready bool
 	// why is what Kubernetes says of the indexer's pod.
 	why   cause
 	chain *venue.Chain
@@ -171,15 +175,19 @@ func (o *observation) available(c *v1alpha1.Chain) condition {
 	if o.why.reason != "" {
 		return no(o.why.reason, o.why.message)
 	}
-	since, unready := unreadySince(d)
-	if unready && o.now.Sub(since) >= startPatience || deploymentSays(d, appsv1.DeploymentProgressing, corev1.ConditionFalse) != "" {
-		return no(v1alpha1.ReasonIndexerUnavailable, fmt.Sprintf("the indexer's pod doesn't get ready: "+
-			"`kubectl describe pod -l boardwalk.dev/chain=%s` and `kubectl logs -l boardwalk.dev/chain=%s` say why", c.Spec.ID, c.Spec.ID))
+	notReady := fmt.Sprintf("the indexer's pod doesn't get ready: "+
+		"`kubectl describe pod -l boardwalk.dev/chain=%s` and `kubectl logs -l boardwalk.dev/chain=%s` say why", c.Spec.ID, c.Spec.ID)
+	before := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionAvailable)
+	// Another operator, or this one before it was started anew, may have waited for startPatience already.
+	hasWaited := o.unready >= startPatience || before != nil && before.Message == notReady
+	if o.isUnready && hasWaited || deploymentSays(d, appsv1.DeploymentProgressing, corev1.ConditionFalse) != "" {
+		return no(v1alpha1.ReasonIndexerUnavailable, notReady)
 	}
 	return no(v1alpha1.ReasonIndexerStarting, "the indexer's pod isn't ready yet")
 }
 
-// unreadySince is since when a Deployment's pod isn't ready; ok is false when it is, or when nobody has said so yet.
+// unreadySince is since when a Deployment's pod isn't ready, by the clock of Kubernetes' own controllers; ok is false when it is ready, or when nobody
+// has said so yet.
 func unreadySince(d *appsv1.Deployment) (since time.Time, ok bool) {
 	for i := range d.Status.Conditions {
 		if x := &d.Status.Conditions[i]; x.Type == appsv1.DeploymentAvailable && x.Status == corev1.ConditionFalse {
@@ -191,15 +199,10 @@ func unreadySince(d *appsv1.Deployment) (since time.Time, ok bool) {
 
 // patience is after how long the status says something else although nothing happens; 0 is never.
 func (o *observation) patience() time.Duration {
-	if o.deployment == nil {
+	if o.deployment == nil || !o.isUnready {
 		return 0
 	}
-	since, ok := unreadySince(o.deployment)
-	if !ok {
-		return 0
-	}
-	// Another machine's clock, ahead of ours, must not make it longer.
-	unready := min(startPatience, max(0, since.Add(startPatience).Sub(o.now)))
+	unready := max(0, startPatience-o.unready)
 	if o.why.until.IsZero() {
 		return unready
 	}

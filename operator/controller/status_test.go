@@ -263,7 +263,7 @@ func TestAnUnreadyIndexerIsLookedAtAgain(t *testing.T) {
 	r := &chainReconciler{
 		Client: cached, live: w.Client, find: directory{cached}, prober: p, recorder: noEvents{}, stateURL: w.indexers.url, now: w.clock.Now,
 		settings: &settings{now: workload.Settings{Image: "none.invalid/boardwalk", DatabaseSecret: "database", DatabaseKey: "uri"}},
-		written:  map[types.NamespacedName]time.Time{},
+		written:  map[types.NamespacedName]time.Time{}, unready: map[types.NamespacedName]unreadyPod{},
 	}
 	result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(c)})
 	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > 2*time.Minute {
