@@ -204,7 +204,7 @@ func newClockSite(t *testing.T, kube *kubetest.Cluster, program string, services
 		cancel()
 		<-done
 	})
-	listen, err := freeAddress(t.Context())
+	listen, err := unusedAddress(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func (s *clockSite) startProgram(ahead time.Duration, args ...string) *clockProc
 }
 
 func (s *clockSite) tryProgram(ahead time.Duration, env []string, args ...string) (*clockProcess, error) {
-	operations, err := freeAddress(s.t.Context())
+	operations, err := unusedAddress(s.t.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -454,8 +454,8 @@ func (k *clockKubelet) replace(ctx context.Context, p *corev1.Pod) {
 	}
 }
 
-// freeAddress is one of this machine at which nobody listens.
-func freeAddress(ctx context.Context) (string, error) {
+// unusedAddress is one of this machine at which nobody listens.
+func unusedAddress(ctx context.Context) (string, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
