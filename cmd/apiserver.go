@@ -9,6 +9,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver"
 	"github.com/boardwalkhq/boardwalk/apiserver/checker"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
 
 func apiserverCommand(build serve.Build) *cobra.Command {
@@ -51,7 +52,9 @@ with the right to read is enough (boardwalk migrate --reader); it waits until th
 				Metrics: registry, Now: now, Log: log,
 			}
 			apiserver.CollectSooner()
-			return program.Run(cmd.Context())
+			return runTraced(cmd.Context(), build, telemetry.TracesOptions{
+				Service: "boardwalk-apiserver", Sampler: telemetry.SampleRatio, Ratio: telemetry.PublicRatio, IsPublic: true, Log: log,
+			}, program.Run)
 		},
 	}
 	ops.register(cmd, "127.0.0.1:8082")

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"log/slog"
 	"os"
 
@@ -39,6 +40,17 @@ func (o *operations) register(cmd *cobra.Command, address string) {
 	f.StringVar(&o.Address, "operations", address, "address for /livez, /readyz and /metrics")
 	o.logging.register(cmd)
 	f.BoolVar(&o.Pprof, "pprof", false, "serve /debug/pprof on the operations address")
+}
+
+// runTraced runs a program, and has its spans sent where the environment names an endpoint.
+func runTraced(ctx context.Context, build serve.Build, t telemetry.TracesOptions, run func(context.Context) error) error {
+	t.Commit, t.Now = build.Commit, now
+	end, err := telemetry.Traces(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer end(ctx)
+	return run(ctx)
 }
 
 // newRegistry holds a program's metrics, what it was built from among them.

@@ -27,7 +27,7 @@ address; it looks every minute whether what halted it is mended.`,
 			if p.Fetcher, err = out.fetcher(); err != nil {
 				return err
 			}
-			p.Settings = os.Getenv("BOARDWALK_SETTINGS")
+			p.Settings, p.Commit = os.Getenv("BOARDWALK_SETTINGS"), build.Commit
 			progress := newProgress(cmd.ErrOrStderr(), p.Log, now)
 			defer progress.close()
 			p.Database, p.Operations, p.Progress, p.Metrics = db.dsn(cmd), ops.OperationsOptions, progress.report, newRegistry(build)

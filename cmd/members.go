@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/members"
 	"github.com/boardwalkhq/boardwalk/members/client"
 )
@@ -40,7 +41,9 @@ alone.`,
 				return err
 			}
 			p.Database, p.Operations, p.Metrics = db.dsn(cmd), ops.OperationsOptions, newRegistry(build)
-			return p.Run(cmd.Context())
+			return runTraced(cmd.Context(), build, telemetry.TracesOptions{
+				Service: "boardwalk-members", Sampler: telemetry.SampleRatio, Ratio: telemetry.PublicRatio, Log: p.Log,
+			}, p.Run)
 		},
 	}
 	ops.register(cmd, "127.0.0.1:8084")

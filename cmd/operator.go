@@ -87,7 +87,7 @@ nodes' URLs from theirs.`,
 			}
 			p.PodName = os.Getenv("POD_NAME")
 			p.Operations = ops.OperationsOptions
-			return p.Run(cmd.Context())
+			return runTraced(cmd.Context(), build, telemetry.TracesOptions{Service: "boardwalk-operator", Log: p.Log}, p.Run)
 		},
 	}
 	telemetry.TellBuild(p.Metrics, build.Commit)

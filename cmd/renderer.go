@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/renderer"
 )
 
@@ -24,7 +25,7 @@ all of it. Started by root, it runs the browser as nobody.`,
 				return err
 			}
 			p.Operations, p.Metrics = ops.OperationsOptions, newRegistry(build)
-			return p.Run(cmd.Context())
+			return runTraced(cmd.Context(), build, telemetry.TracesOptions{Service: "boardwalk-renderer", Log: p.Log}, p.Run)
 		},
 	}
 	ops.register(cmd, "127.0.0.1:8081")

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/up"
 )
 
@@ -70,7 +71,9 @@ replaces that of the samples beside --chain.`,
 			u.Settings, u.Build = p.Settings, build
 			u.Database, u.Operations, u.Progress = db.dsn(cmd), ops.OperationsOptions, progress.report
 			u.Out, u.Metrics = cmd.OutOrStdout(), newRegistry(build)
-			return u.Run(cmd.Context())
+			return runTraced(cmd.Context(), build, telemetry.TracesOptions{
+				Service: "boardwalk-up", Sampler: telemetry.SampleRatio, Ratio: telemetry.PublicRatio, IsPublic: true, Log: u.Log,
+			}, u.Run)
 		},
 	}
 	ops.register(cmd, "127.0.0.1:8081")

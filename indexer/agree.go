@@ -11,6 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry/span"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
@@ -39,7 +40,9 @@ func (u *unsureBlock) isDoubted() bool { return u.read.Doubtful || u.suspect || 
 
 // commitHead indexes one block within the undo horizon. Where it changes something that counts, or was drawn, or was read from
 // an endpoint that was outvoted lately, two endpoints have to have the same logs first, as far as there are two that answer.
-func (ix *Indexer) commitHead(ctx context.Context, h chain.Header, b *chain.BlockRead) error {
+func (ix *Indexer) commitHead(ctx context.Context, h chain.Header, b *chain.BlockRead) (err error) {
+	ctx, block := ix.startBlocks(ctx, "index a block", h.Header, b.Block)
+	defer func() { span.End(block, err) }()
 	began, last := ix.o.Now(), ix.state.Last()
 	suspect := b.Suspect()
 	if suspect || chain.Drawn(h.Hash) && !ix.plan.GivesUp(budget.Agreement) {

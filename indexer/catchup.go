@@ -7,6 +7,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry/span"
 )
 
 const (
@@ -58,8 +59,9 @@ func (ix *Indexer) isFar(next, sure uint64) bool {
 	return sure-next >= max(ix.cfg.ReorgBlocks, headersAtOnce)
 }
 
-// backfill reads blocks that no reorg reaches, many per commit.
+// backfill reads blocks that no reorg reaches, many per commit. Each commit is a trace of its own, and what is read ahead of it is in none: it may take hours.
 func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
+	ctx = span.Detach(ctx)
 	p := Progress{Chain: ix.cfg.ID, First: first, Last: last}
 	report := func() {
 		if ix.o.Progress != nil && last-first >= shortPast {
@@ -113,7 +115,7 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 }
 
 // commitPast commits batches of the past. None can be taken back, so those of an endpoint that was outvoted since they were read are read again.
-func (ix *Indexer) commitPast(ctx context.Context, batches []chain.Batch) error {
+func (ix *Indexer) commitPast(ctx context.Context, batches []chain.Batch) (err error) {
 	var blocks []market.Block
 	parent := ix.state.Last()
 	for i := range batches {
@@ -124,6 +126,8 @@ func (ix *Indexer) commitPast(ctx context.Context, batches []chain.Batch) error 
 		ix.pulse.beat()
 		blocks, parent = append(blocks, b.Blocks...), b.Last.Header
 	}
+	ctx, past := ix.startBlocks(ctx, "index past blocks", parent, blocks...)
+	defer func() { span.End(past, err) }()
 	return ix.commit(ctx, blocks, parent, false)
 }
 

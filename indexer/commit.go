@@ -4,9 +4,12 @@ import (
 	"context"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry/span"
 )
 
 // commit derives blocks up to until and writes what changed. After a failure the state may hold what was never committed: the error
@@ -51,7 +54,10 @@ func (ix *Indexer) derived(ctx context.Context, blocks []market.Block, until mar
 // write commits what was derived.
 func (ix *Indexer) write(ctx context.Context, c *store.Commit, began time.Time) error {
 	until := c.Last
-	if err := ix.untilWritten(ctx, func() error { return ix.store.Commit(ctx, ix.lease, c) }); err != nil {
+	within, writing := ix.startSpan(ctx, "commit", trace.SpanKindClient)
+	err := ix.untilWritten(within, func() error { return ix.store.Commit(within, ix.lease, c) })
+	span.End(writing, err)
+	if err != nil {
 		return err
 	}
 	ix.progressed, ix.unwritten, ix.sure = true, false, nil

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
@@ -25,6 +27,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry/span"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
@@ -449,6 +452,8 @@ func (ix *Indexer) turn(ctx context.Context) (caughtUp bool, err error) {
 	if err := ix.awaitBudget(ctx); err != nil {
 		return false, err
 	}
+	ctx, look := ix.startSpan(ctx, "look for the head", trace.SpanKindInternal)
+	defer func() { span.End(look, err) }()
 	if !ix.headIsFar() {
 		if err := ix.readHead(ctx); err != nil {
 			return false, err

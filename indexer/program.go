@@ -27,6 +27,8 @@ type Program struct {
 	DocumentHash string
 	// Settings is repeated in the State. It is the hash of what all indexers of a cluster have in common; empty outside a cluster.
 	Settings string
+	// Commit is what the program was built from, which traces tell.
+	Commit string
 	// Database is sqlite:PATH or postgres://….
 	Database   string
 	Operations telemetry.OperationsOptions
@@ -44,6 +46,11 @@ func (p *Program) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	endTraces, err := telemetry.Traces(ctx, telemetry.TracesOptions{Service: "boardwalk-indexer", Commit: p.Commit, Chain: cfg.ID, Now: p.Now, Log: p.Log})
+	if err != nil {
+		return err
+	}
+	defer endTraces(ctx)
 	l, err := p.Operations.Listen(ctx)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/sharecard"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry/span"
 	"github.com/boardwalkhq/boardwalk/renderer/browser"
 	"github.com/boardwalkhq/boardwalk/renderer/template"
 )
@@ -19,7 +20,7 @@ import (
 // Handler is what is served on the socket: sharecard.CardsPath and sharecard.HealthPath.
 func (r *Renderer) Handler() http.Handler {
 	m := http.NewServeMux()
-	m.HandleFunc("POST "+sharecard.CardsPath+"{kind}", r.card)
+	m.Handle("POST "+sharecard.CardsPath+"{kind}", span.Handler(sharecard.CardsPath+"{kind}", http.HandlerFunc(r.card)))
 	m.HandleFunc("GET "+sharecard.HealthPath, r.health)
 	return m
 }

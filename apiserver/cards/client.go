@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/sharecard"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry/span"
 )
 
 // Renderer draws a card as a PNG of sharecard.Width by sharecard.Height. While it can't, the error is an *UnavailableError.
@@ -143,6 +144,7 @@ func (c *Client) ask(ctx context.Context, kind sharecard.Kind, body []byte) ([]b
 	}
 	req.GetBody = nil // else the transport sends it again after a connection that broke
 	req.Header.Set("Content-Type", "application/json")
+	span.Inject(ctx, req.Header)
 	res, err := c.http.Do(req)
 	if err != nil {
 		return nil, &UnavailableError{RetryAfter: pause, Cause: err, gone: true}

@@ -15,6 +15,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry/span"
 )
 
 // Values of headers that many answers share. Headers are set by their canonical keys, past Header.Set, which would make a
@@ -119,6 +120,7 @@ type Handler func(*Request) (*Answer, error)
 // operation is a documented operation made ready to be served.
 type operation struct {
 	id       string
+	route    string // the template of its path; empty for paths that there aren't
 	rules    rules
 	policy   limit.Policy
 	quota    quota
@@ -158,7 +160,7 @@ func (s *Server) operation(o contract.Operation, handle Handler) (http.Handler, 
 		return nil, fmt.Errorf("serve: %s: %w", o.ID, err)
 	}
 	op := newOperation(o.Limit, handle)
-	op.rules, op.cache, op.requests = r, newPolicies(o.Cache), s.Metrics.of(o.ID)
+	op.route, op.rules, op.cache, op.requests = o.Path, r, newPolicies(o.Cache), s.Metrics.of(o.ID)
 	op.page, op.json = o.Media == "text/html", o.Media == "application/json"
 	return s.handling(op), nil
 }
@@ -175,13 +177,13 @@ func (s *Server) unrouted() (*operation, error) {
 }
 
 // pageOf is what answers an address that people open. All such pages share one limit, which has room for what they load.
-func (s *Server) pageOf(handle Handler) (*operation, error) {
+func (s *Server) pageOf(path string, handle Handler) (*operation, error) {
 	l, err := contract.PagesLimit()
 	if err != nil {
 		return nil, err
 	}
 	op := newOperation(l, handle)
-	op.requests, op.cache = s.Metrics.of(l.Name), newPolicies(contract.Cache{MaxAge: 5, StaleWhileRevalidate: 30})
+	op.route, op.requests, op.cache = path, s.Metrics.of(l.Name), newPolicies(contract.Cache{MaxAge: 5, StaleWhileRevalidate: 30})
 	return op, nil
 }
 
@@ -207,22 +209,34 @@ func newOperation(l contract.Limit, handle Handler) *operation {
 	}
 }
 
-// handling serves an operation, and counts and logs what came of it.
+// handling serves an operation, and counts and logs what came of it. Where traces are sent each request has a span.
 func (s *Server) handling(op *operation) http.Handler {
+	if !span.IsOn() {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.answer(op, w, r) })
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := s.Now()
-		x := &exchange{op: op, w: w, Request: Request{Request: r}}
-		status := s.respond(r.Context(), x)
-		took := x.readyAt.Sub(began)
-		if status != http.StatusTooManyRequests && op.json { // what is refused is quick, and pictures are drawn elsewhere
-			s.Latencies.add(x.readyAt, took)
-		}
-		op.requests.observe(status, took)
-		if s.AccessLog {
-			s.Log.InfoContext(r.Context(), "request", "operation", op.id, "method", r.Method, "status", status,
-				"request_id", requestID(w), "took_ms", float64(took.Microseconds())/1000)
-		}
+		r, x := span.StartRequest(r, op.route)
+		status := http.StatusInternalServerError // of what panics outside respond
+		defer func() { span.EndRequest(x, status) }()
+		status = s.answer(op, w, r)
 	})
+}
+
+// answer answers a request to an operation, and gives the status.
+func (s *Server) answer(op *operation, w http.ResponseWriter, r *http.Request) int {
+	began := s.Now()
+	x := &exchange{op: op, w: w, Request: Request{Request: r}}
+	status := s.respond(r.Context(), x)
+	took := x.readyAt.Sub(began)
+	if status != http.StatusTooManyRequests && op.json { // what is refused is quick, and pictures are drawn elsewhere
+		s.Latencies.add(x.readyAt, took)
+	}
+	op.requests.observe(status, took)
+	if s.AccessLog {
+		s.Log.InfoContext(r.Context(), "request", "operation", op.id, "method", r.Method, "status", status,
+			"request_id", requestID(w), "took_ms", float64(took.Microseconds())/1000)
+	}
+	return status
 }
 
 // respond writes what the steps came to, and gives the status.

@@ -60,14 +60,14 @@ func (s *Server) handler() (http.Handler, error) {
 	}
 	m.NotFoundHandler = s.handling(rest)
 	for path, handle := range s.Pages {
-		op, err := s.pageOf(handle)
+		op, err := s.pageOf(path, handle)
 		if err != nil {
 			return nil, err
 		}
 		m.Handle(path, s.handling(op))
 	}
 	if s.Docs != nil {
-		op, err := s.pageOf(nil)
+		op, err := s.pageOf("/docs/", nil)
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry/span"
 )
 
 const (
@@ -217,11 +218,14 @@ func (e *Endpoint) Shorten(batch int) {
 
 // Send sends one batch.
 func (e *Endpoint) Send(ctx context.Context, most int64, reqs ...*Request) error {
-	took, err := e.take(ctx, methodsOf(reqs)...)
+	methods := methodsOf(reqs)
+	took, err := e.take(ctx, methods...)
 	if err != nil {
 		return err
 	}
+	ctx, sending := e.startSpan(ctx, methods...)
 	err = e.do(ctx, most, reqs...)
+	span.End(sending, err)
 	e.sent(took, err)
 	return err
 }
@@ -237,7 +241,9 @@ func (e *Endpoint) PostCall(ctx context.Context, method string, params []any, mo
 	if err != nil {
 		return nil, err
 	}
+	ctx, sending := e.startSpan(ctx, method)
 	got, err := e.post(ctx, body, most)
+	span.End(sending, err)
 	e.sent(took, err)
 	return got, err
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/social"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry/span"
 	"github.com/boardwalkhq/boardwalk/members/contract"
 	"github.com/boardwalkhq/boardwalk/members/judge"
 )
@@ -131,7 +132,7 @@ func New(o Options) (http.Handler, error) {
 		{http.MethodGet, "/v1/export", h.getExport},
 		{http.MethodGet, "/openapi.json", h.getDocument},
 	} {
-		m.Handle(route.path, h.serve(route.do)).Methods(route.method)
+		m.Handle(route.path, span.Handler(route.path, h.serve(route.do))).Methods(route.method)
 	}
 	m.NotFoundHandler = h.serve(func(*request) (*reply, error) {
 		return nil, problem(http.StatusNotFound, "route-not-found", "No such route", "The routes are listed in /openapi.json.")

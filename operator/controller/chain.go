@@ -103,7 +103,7 @@ func (r *chainReconciler) setUp(mgr ctrl.Manager) error {
 		WatchesRawSource(source.Channel(r.prober.chains, &handler.EnqueueRequestForObject{})).
 		WatchesRawSource(source.Channel(r.settings.changed, handler.EnqueueRequestsFromMapFunc(r.all))).
 		WithOptions(options()).
-		Complete(r)
+		Complete(traced("Chain", r))
 }
 
 // chainsOfObject are the chains whose indexer's object it would be by its name, whosever it is: one that is in the way counts too.

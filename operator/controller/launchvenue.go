@@ -43,7 +43,7 @@ func (r *venueReconciler) setUp(mgr ctrl.Manager) error {
 		Watches(&v1alpha1.Chain{}, handler.EnqueueRequestsFromMapFunc(r.venuesOn), changed).
 		WatchesRawSource(source.Channel(r.prober.venues, handler.EnqueueRequestsFromMapFunc(r.venuesOn))).
 		WithOptions(options()).
-		Complete(r)
+		Complete(traced("LaunchVenue", r))
 }
 
 // namesakes are the other venues for which it matters that this one comes, changes or goes.

@@ -112,12 +112,14 @@ func connectPostgres(ctx context.Context, dsn string) (*DB, error) {
 		return nil, err
 	}
 	all := &pools{credentials: limits.credentials}
-	return &DB{
+	s := &DB{
 		Read:    bun.NewDB(all.open(cfg, limits.connections.read, limits.read), pgdialect.New()),
 		Write:   bun.NewDB(all.open(cfg, limits.connections.write, limits.statement, stdlib.OptionAfterConnect(limits.set)), pgdialect.New()),
 		reserve: bun.NewDB(all.open(cfg, limits.connections.reserved, limits.read), pgdialect.New()), postgres: cfg, credentials: limits.credentials, most: limits.connections, hints: newHints(),
 		unlock: func() error { return nil },
-	}, nil
+	}
+	s.traceReads()
+	return s, nil
 }
 
 // Pools are the pools of connections, by what they are for.
@@ -239,6 +241,7 @@ func connectSQLite(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.traceReads()
 	return s, nil
 }
 

@@ -21,7 +21,9 @@ type prepared struct {
 }
 
 // Ask runs a fixed statement, with ? for its arguments, on the readers. The rows are the caller's to close.
-func (s *DB) Ask(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+func (s *DB) Ask(ctx context.Context, text string, args ...any) (rows *sql.Rows, err error) {
+	ctx, asked := s.startAsk(ctx, text)
+	defer func() { endRead(asked, err) }()
 	stmt, err := s.statement(ctx, text) //nolint:sqlclosecheck // it lives as long as the store
 	if err != nil {
 		return nil, err
@@ -30,7 +32,9 @@ func (s *DB) Ask(ctx context.Context, text string, args ...any) (*sql.Rows, erro
 }
 
 // AskOne is Ask for a statement that gives one row at most; without any the error is sql.ErrNoRows.
-func (s *DB) AskOne(ctx context.Context, dest []any, text string, args ...any) error {
+func (s *DB) AskOne(ctx context.Context, dest []any, text string, args ...any) (err error) {
+	ctx, asked := s.startAsk(ctx, text)
+	defer func() { endRead(asked, err) }()
 	stmt, err := s.statement(ctx, text) //nolint:sqlclosecheck // it lives as long as the store
 	if err != nil {
 		return err

@@ -28,6 +28,7 @@ func ConnectReader(ctx context.Context, dsn string) (*DB, error) {
 		return bun.NewDB(all.open(cfg, conns, limits.read, s.Servers.options()...), pgdialect.New())
 	}
 	s.Read, s.Write, s.reserve = open(s.most.read), open(s.most.write), open(s.most.reserved)
+	s.traceReads()
 	return s, nil
 }
 
