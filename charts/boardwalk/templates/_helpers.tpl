@@ -266,6 +266,9 @@ topologySpreadConstraints:
 {{- range $field, $value := dict "env" "extraEnv" "envFrom" "extraEnvFrom" "volumes" "extraVolumes" "volumeMounts" "extraVolumeMounts" -}}
 {{- with index $.Values.indexers $value -}}{{- $_ := set $out $field . -}}{{- end -}}
 {{- end -}}
+{{- with include "boardwalk.tracingEnv" (dict "root" $ "env" $.Values.indexers.extraEnv) -}}
+{{- $_ := set $out "env" (concat ($out.env | default list) (fromYamlArray .)) -}}
+{{- end -}}
 {{- /* The operator takes no label app.kubernetes.io/… from its file. */ -}}
 {{- $labels := merge (dict) .Values.indexers.podLabels -}}
 {{- range $name, $value := .Values.commonLabels -}}
@@ -406,4 +409,29 @@ kernel ends the process at its limit. */}}
 {{- with .env }}
 {{ toYaml . }}
 {{- end }}
+{{- end -}}
+
+{{/* The variables of tracing: (dict "root" $ "env" …). What env has by itself is left out. Each program sends its own traces. */}}
+{{- define "boardwalk.tracingEnv" -}}
+{{- with .root.Values.tracing -}}
+{{- if .endpoint -}}
+{{- $own := dict "OTEL_EXPORTER_OTLP_ENDPOINT" .endpoint "OTEL_EXPORTER_OTLP_PROTOCOL" .protocol "OTEL_TRACES_SAMPLER" .sampler "OTEL_TRACES_SAMPLER_ARG" (toString .samplerArg) -}}
+{{- range $.env -}}{{- $own = omit $own .name -}}{{- end -}}
+{{- range $name, $value := $own -}}
+{{- if $value }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Egress to the collector of traces, wherever it is; nothing without one. */}}
+{{- define "boardwalk.tracingEgress" -}}
+{{- with .Values.tracing.endpoint -}}
+{{- $port := regexFind ":[0-9]+$" (urlParse .).host | trimPrefix ":" -}}
+- ports:
+  - {protocol: TCP, port: {{ $port | default (ternary "443" "80" (hasPrefix "https:" .)) }}}
+{{- end -}}
 {{- end -}}
