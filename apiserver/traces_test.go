@@ -2,6 +2,7 @@ package apiserver_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	trace "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -25,7 +26,7 @@ func TestARequestIsOneSpan(t *testing.T) {
 			if res, _ := c.do(t, http.MethodGet, "/api/token/"+token+"/candles?chain=base&range=90d", header); res.StatusCode != http.StatusOK {
 				t.Fatal("the candles are answered with", res.StatusCode)
 			}
-			if res, _ := c.do(t, http.MethodGet, "/api/none/hidden-path", nil); res.StatusCode != http.StatusNotFound {
+			if res, _ := c.send(t, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/none/hidden-path", nil)); res.StatusCode != http.StatusNotFound {
 				t.Fatal("an unknown path is answered with", res.StatusCode)
 			}
 			end()

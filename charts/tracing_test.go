@@ -27,7 +27,7 @@ func TestTracingReachesEachProgram(t *testing.T) {
 		}
 		checkVariables(t, program, environment(t, container(t, pod, program).Object["env"]), want)
 		policy := document(t, one(t, all, "NetworkPolicy", "markets-"+program))
-		if strings.Count(policy, "port: 4317") < 2 { // the other one is that of extraEgress
+		if strings.Count(policy, `"port":4317`) < 2 { // the other one is that of extraEgress
 			t.Errorf("the policy of %s doesn't let the collector's port out:\n%s", program, policy)
 		}
 	}
