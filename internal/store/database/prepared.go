@@ -28,7 +28,7 @@ func (s *DB) Ask(ctx context.Context, text string, args ...any) (rows *sql.Rows,
 	if err != nil {
 		return nil, err
 	}
-	return stmt.QueryContext(context.WithValue(ctx, lookupKey{}, true), args...)
+	return stmt.QueryContext(context.WithValue(ctx, lookupKey{}, true), args...) //nolint:sqlclosecheck // the caller closes them
 }
 
 // AskOne is Ask for a statement that gives one row at most; without any the error is sql.ErrNoRows.

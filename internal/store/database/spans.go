@@ -19,8 +19,8 @@ import (
 // get none at all: a commit is one span of the indexer's, and has tens of statements.
 func (s *DB) traceReads() {
 	if span.IsOn() {
-		s.Read.AddQueryHook(readSpans{system: s.system()})
-		s.reserve.AddQueryHook(readSpans{system: s.system()})
+		hook := readSpans{system: s.system()}
+		s.Read, s.reserve = s.Read.WithQueryHook(hook), s.reserve.WithQueryHook(hook)
 	}
 }
 

@@ -40,7 +40,7 @@ func Start(ctx context.Context, name string, kind trace.SpanKind) (context.Conte
 	if t == nil {
 		return ctx, noop.Span{}
 	}
-	return (*t).Start(ctx, name, trace.WithSpanKind(kind))
+	return (*t).Start(ctx, name, trace.WithSpanKind(kind)) //nolint:spancheck // the caller ends it
 }
 
 // Child is Start within a span that is recorded. Elsewhere it records nothing: statements and calls of what goes on in the background would
@@ -87,7 +87,7 @@ func Extract(ctx context.Context, h http.Header) context.Context {
 	if h.Get("traceparent") == "" {
 		return ctx
 	}
-	remote := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), propagation.HeaderCarrier(h))) //nolint:contextcheck // of this one its span alone is wanted
+	remote := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), propagation.HeaderCarrier(h)))
 	return trace.ContextWithRemoteSpanContext(ctx, remote.WithTraceState(trace.TraceState{}))
 }
 
