@@ -27,8 +27,9 @@ func (ix *Indexer) startBlocks(ctx context.Context, name string, until market.He
 	}
 	logs := 0
 	for i := range blocks {
-		for j := range blocks[i].Txs {
-			logs += len(blocks[i].Txs[j].Logs)
+		txs := blocks[i].Txs
+		for j := range txs {
+			logs += len(txs[j].Logs)
 		}
 	}
 	s.SetAttributes(attribute.Int64("boardwalk.block", int64(until.Number)), attribute.Int("boardwalk.blocks", len(blocks)), attribute.Int("boardwalk.logs", logs))
