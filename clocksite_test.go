@@ -313,20 +313,20 @@ type clockProcess struct {
 // startProgram runs the program with a clock that is ahead by some time, until the test ends.
 func (s *clockSite) startProgram(ahead time.Duration, args ...string) *clockProcess {
 	s.t.Helper()
-	p, err := s.tryProgram(ahead, nil, args...)
+	p, err := s.tryProgram(s.t.Context(), ahead, nil, args...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return p
 }
 
-func (s *clockSite) tryProgram(ahead time.Duration, env []string, args ...string) (*clockProcess, error) {
-	operations, err := unusedAddress(s.t.Context())
+func (s *clockSite) tryProgram(ctx context.Context, ahead time.Duration, env []string, args ...string) (*clockProcess, error) {
+	operations, err := unusedAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
 	p := &clockProcess{
-		cmd:        exec.CommandContext(context.WithoutCancel(s.t.Context()), s.program, append(args, "--operations="+operations)...),
+		cmd:        exec.CommandContext(context.WithoutCancel(ctx), s.program, append(args, "--operations="+operations)...),
 		operations: "http://" + operations, ended: make(chan struct{}), log: &output{},
 	}
 	p.cmd.Env = append(os.Environ(), append(env, clockEnv+"="+strconv.Itoa(int(ahead/time.Second)))...)
@@ -443,7 +443,7 @@ func (k *clockKubelet) replace(ctx context.Context, p *corev1.Pod) {
 			args = append(args, a)
 		}
 	}
-	process, err := k.site.tryProgram(k.ahead, env, args...)
+	process, err := k.site.tryProgram(ctx, k.ahead, env, args...)
 	if err == nil {
 		k.process, k.pod = process, p.UID
 		k.started++
@@ -461,20 +461,6 @@ func unusedAddress(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return l.Addr().String(), l.Close()
-}
-
-func fetchBody(ctx context.Context, address string) (*http.Response, []byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
-	if err != nil {
-		return nil, nil, err
-	}
-	res, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
-	return res, body, err
 }
 
 func (s *clockSite) getJSON(address string, into any) error {
