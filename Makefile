@@ -38,9 +38,10 @@ e2e: ## Install the chart on a real Kubernetes node on this machine, as root, an
 	go test -tags e2e -count=1 -timeout 30m -v ./hack/e2e/...
 
 .PHONY: e2e-long
-e2e-long: ## What takes long there, and isn't in CI: from a former version to this one and back, a drain, faults of the operator, image, database and disk
+e2e-long: ## What takes long there, and isn't in CI: from a former version to this one and back, a drain, faults of the operator, image, database and disk; clocks apart
 	hack/setup.sh node
 	go test -tags e2e,long -count=1 -timeout 60m -v -run TestMonthsOnARealNode ./hack/e2e/
+	go test -tags long -count=1 -timeout 60m -v -run TestClocksTenMinutesApart .
 
 .PHONY: e2e-keep
 e2e-keep: ## Install the chart on such a node, say how to reach it with kubectl and helm, and keep it until Ctrl-C

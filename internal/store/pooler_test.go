@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -276,7 +277,7 @@ func TestConnectionsThroughAPooler(t *testing.T) {
 		t.Fatal(err)
 	}
 	for role, open := range map[string]func(context.Context, string) (*store.Store, error){p.owner: store.Open, p.reader: store.OpenReader} {
-		st, err := open(t.Context(), store.BoundConnections(p.through(role), fmt.Sprint(most)))
+		st, err := open(t.Context(), store.BoundConnections(p.through(role), strconv.Itoa(most)))
 		if err != nil {
 			t.Fatal(err)
 		}
