@@ -44,9 +44,13 @@ func TestTasksHaveTheirProofs(t *testing.T) {
 	}
 	_, section, _ := strings.Cut(string(doc), "\n## Twenty tasks")
 	section, _, _ = strings.Cut(section, "\n## ")
-	scenario, err := os.ReadFile("hack/e2e/scenario_test.go")
-	if err != nil {
-		t.Fatal(err)
+	var steps []byte // of the node's tests
+	for _, file := range []string{"hack/e2e/scenario_test.go", "hack/e2e/long_test.go"} {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, source...)
 	}
 	tests := map[string]bool{}
 	function := regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)
@@ -78,7 +82,7 @@ func TestTasksHaveTheirProofs(t *testing.T) {
 			if m[1] != "" && !tests[m[1]] {
 				t.Errorf("there is no %s: %s", m[1], row)
 			}
-			if m[2] != "" && !strings.Contains(string(scenario), `{"`+m[2]+`",`) {
+			if m[2] != "" && !strings.Contains(string(steps), `{"`+m[2]+`",`) {
 				t.Errorf("there is no step %q on the node: %s", m[2], row)
 			}
 		}
