@@ -2,7 +2,7 @@ package charts_test
 
 import (
 	"encoding/json"
-	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -16,39 +16,15 @@ import (
 	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 
-// noFixedUsers refuses pods that name their users, or groups, themselves, as OpenShift's restricted-v2 does where these aren't of the namespace's range.
-const noFixedUsers = `
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicy
-metadata: {name: %[1]s}
-spec:
-  matchConstraints:
-    resourceRules:
-    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
-  validations:
-  - message: the pod names its user
-    expression: >-
-      !has(object.spec.securityContext) || (!has(object.spec.securityContext.runAsUser) && !has(object.spec.securityContext.runAsGroup) &&
-      !has(object.spec.securityContext.fsGroup) && !has(object.spec.securityContext.supplementalGroups))
-  - message: a container names its user
-    expression: >-
-      (object.spec.containers + (has(object.spec.initContainers) ? object.spec.initContainers : [])).all(c,
-      !has(c.securityContext) || (!has(c.securityContext.runAsUser) && !has(c.securityContext.runAsGroup)))
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicyBinding
-metadata: {name: %[1]s}
-spec:
-  policyName: %[1]s
-  validationActions: [Deny]
-  matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %[1]s}}}
-`
-
 // TestTheClusterMayChooseUsers: with runAsUser null every pod of the chart and of the operator is let in where no pod may name its user.
 func TestTheClusterMayChooseUsers(t *testing.T) {
 	t.Parallel()
 	s := onServer(t)
-	s.kubectl(t, fmt.Sprintf(noFixedUsers, s.namespace), "apply", "-f", "-")
+	policy, err := os.ReadFile("testdata/nofixedusers.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.kubectl(t, strings.ReplaceAll(string(policy), "NAMESPACE", s.namespace), "apply", "-f", "-")
 	t.Cleanup(func() {
 		s.discard(t, "validatingadmissionpolicybinding", s.namespace)
 		s.discard(t, "validatingadmissionpolicy", s.namespace)
