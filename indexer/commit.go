@@ -39,7 +39,7 @@ func (ix *Indexer) derived(ctx context.Context, blocks []market.Block, until mar
 		return nil, err
 	}
 	c := &store.Commit{
-		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(ix.o.Now()), Facts: facts, Recount: recount, Caps: ix.holders.Caps().String(),
+		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Recount: recount, Caps: ix.holders.Caps().String(),
 		Changes: ix.state.Flush(ix.o.CachedRows), Beat: ix.pulse.beat, Sure: ix.sure,
 		SureFacts: ix.facts.sureFacts(facts), Endpoints: ix.changedRecords(),
 	}
@@ -55,7 +55,10 @@ func (ix *Indexer) derived(ctx context.Context, blocks []market.Block, until mar
 func (ix *Indexer) write(ctx context.Context, c *store.Commit, began time.Time) error {
 	until := c.Last
 	within, writing := ix.startSpan(ctx, "commit", trace.SpanKindClient)
-	err := ix.untilWritten(within, func() error { return ix.store.Commit(within, ix.lease, c) })
+	err := ix.untilWritten(within, func() error {
+		c.Head = c.Head.WrittenAt(ix.o.Now())
+		return ix.store.Commit(within, ix.lease, c)
+	})
 	span.End(writing, err)
 	if err != nil {
 		return err

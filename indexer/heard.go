@@ -26,13 +26,11 @@ type heard struct {
 	toldAt time.Time
 }
 
-// status is what the nodes announced last, to be written now.
-func (h *heard) status(now time.Time) store.HeadStatus {
+// status is what the nodes announced last.
+func (h *heard) status() store.HeadStatus {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	out := h.head
-	out.ToldAt = now.Unix()
-	return out
+	return h.head
 }
 
 func (h *heard) age(now time.Time) time.Duration {
@@ -61,7 +59,7 @@ func (ix *Indexer) hear(ctx context.Context, l *store.Lease, head chain.Head) er
 	h.readAt = now
 	h.head = store.HeadStatus{
 		Number: head.Number, Time: head.Time, Safe: head.Safe, Final: head.Final, FinalTime: head.FinalTime,
-		SilentFrom: now.Add(ix.silence()).Unix() + 1, ToldAt: now.Unix(),
+		SilentFrom: now.Add(ix.silence()).Unix() + 1,
 	}
 	due := now.Sub(h.toldAt) >= pace
 	if due {
@@ -74,7 +72,7 @@ func (ix *Indexer) hear(ctx context.Context, l *store.Lease, head chain.Head) er
 	if !due {
 		return nil
 	}
-	err := ix.store.SetHead(ctx, l, status)
+	err := ix.store.SetHead(ctx, l, status.WrittenAt(ix.o.Now()))
 	if errors.Is(err, store.ErrInterrupted) {
 		ix.log.WarnContext(ctx, "head not recorded", "err", err.Error())
 		return nil // the next one is

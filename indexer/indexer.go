@@ -262,7 +262,7 @@ func (ix *Indexer) Run(ctx context.Context) error {
 	var beside sync.WaitGroup
 	beside.Go(func() { ix.venues.Run(watching) })
 	beside.Go(func() { ix.plan.Run(watching) })
-	if ix.successor == nil {
+	if ix.successor == nil { // the other index of the chain is in the same database
 		beside.Go(func() { ix.watchDatabase(watching) })
 	}
 	if ix.declaration != nil {

@@ -84,12 +84,12 @@ func (ix *Indexer) noneMissing() {
 const (
 	// databasePace is the time between two questions to the database whether it is there.
 	databasePace = 3 * time.Second
-	// databasePatience is how long it may take to say so.
+	// databasePatience is how long the database may take to answer one of them.
 	databasePatience = 5 * time.Second
 )
 
-// watchDatabase tells that the database doesn't answer, until ctx ends. A connection that falls silent holds the loop up for longer. One question
-// that isn't answered is logged, a second one in a row is told by the state.
+// watchDatabase asks the database until ctx ends whether it is there, and tells where it isn't. The loop itself may wait for an answer much longer, on a connection
+// that has fallen silent. A question that isn't answered is logged, and a second one in a row is told by the state.
 func (ix *Indexer) watchDatabase(ctx context.Context) {
 	database := ix.store.Reserved()
 	isFailing := false
@@ -101,9 +101,9 @@ func (ix *Indexer) watchDatabase(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-			ix.account.database(nil)
+			ix.account.noteDatabase(nil)
 		case isFailing:
-			ix.account.database(fmt.Errorf("the database doesn't answer: %w", err))
+			ix.account.noteDatabase(fmt.Errorf("the database doesn't answer: %w", err))
 		default:
 			ix.log.WarnContext(ctx, "the database doesn't answer", "err", err.Error())
 		}

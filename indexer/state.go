@@ -45,8 +45,8 @@ func (a *account) told() chainconfig.State {
 	return out
 }
 
-// database notes that the database doesn't answer, or, with nil, that it does.
-func (a *account) database(err error) {
+// noteDatabase notes that the database doesn't answer, or, with nil, that it does.
+func (a *account) noteDatabase(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.databaseFails = ""

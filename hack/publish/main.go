@@ -29,8 +29,7 @@ Under the version of the charts it writes
 Each image of a platform has its SBOM beside it, as CycloneDX, and everything has its provenance, as SLSA's (OCI referrers).
 With -key, all of them are signed and attested as by cosign.
 
-The tags of the version are written last, and are never changed: a version that is published with other content is
-refused. The same commit gives the same content; the renderer's image if Debian has the same versions of the packages.
+The tags of the version are written last. A version that is published with other content is refused, and stays as it is. The same commit gives the same content; the renderer's image if Debian has the same versions of the packages.
 So the command can be repeated where it was interrupted, or to add signatures.
 
 Credentials are those of docker login. The password of an encrypted key is in the environment variable COSIGN_PASSWORD.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -78,9 +79,17 @@ type HeadStatus struct {
 	// SilentFrom (unix seconds) is when the chain counts as silent unless a node answers before: from then on nobody knows of newer
 	// blocks. 0 when no node ever answered.
 	SilentFrom int64
-	// ToldAt (unix seconds) is the time by the writer's clock when it writes SilentFrom, which is by the same clock then. What is stored, and
-	// read, is by the database's clock, as the machines of indexers and readers may disagree on the time; ToldAt is 0 there.
+	// ToldAt (unix seconds) is the time by the writer's clock when it writes SilentFrom, which is by the same clock then; 0 where there is none. SilentFrom
+	// is stored by the database's clock, as the machines of indexers and of the database may disagree on the time. What is read has no ToldAt.
 	ToldAt int64
+}
+
+// WrittenAt is the same, to be written at a time by the clock that SilentFrom is by.
+func (h HeadStatus) WrittenAt(now time.Time) HeadStatus {
+	if h.SilentFrom != 0 {
+		h.ToldAt = now.Unix()
+	}
+	return h
 }
 
 func (r *chainRow) status() (ChainStatus, error) {

@@ -50,8 +50,8 @@ func TestLeaseOfANewChain(t *testing.T) {
 	}
 }
 
-// TestSilenceIsByTheDatabasesClock: an indexer whose clock is wrong by ten minutes makes no chain silent, and keeps none from being so: readers
-// go by the database's clock.
+// TestSilenceIsByTheDatabasesClock: an indexer whose clock is wrong by ten minutes makes no chain silent, and keeps none from being so: until
+// when its nodes may be silent is stored by the database's clock.
 func TestSilenceIsByTheDatabasesClock(t *testing.T) {
 	t.Parallel()
 	const within, most = 12, 60 // seconds: how long the nodes may be silent, and how long this test may take

@@ -18,6 +18,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
@@ -217,7 +218,7 @@ func TestASessionPooler(t *testing.T) {
 		if s := chain(t, reader); s.Last.Number != uint64(n) {
 			t.Fatalf("the reader has block %d, want %d", s.Last.Number, n)
 		}
-		if n == 60 {
+		if n == 400 {
 			t.Fatal("a reader is told of no commit")
 		}
 	}
@@ -228,6 +229,25 @@ func TestASessionPooler(t *testing.T) {
 	schema.BuildIndexes(t.Context(), indexer.Inspect.Database(), slog.New(slog.NewTextHandler(&log, nil))) // locks of a session
 	if strings.Contains(log.String(), "level=WARN") || strings.Contains(log.String(), "level=ERROR") {
 		t.Errorf("the look after the tables: %s", log.String())
+	}
+}
+
+// TestAnyEncodingOfTheClient: whether a pooler shares connections out is seen in whatever encoding the server answers, with a pooler before it or without.
+func TestAnyEncodingOfTheClient(t *testing.T) {
+	t.Parallel()
+	p := newPooled(t)
+	for name, dsn := range map[string]string{
+		"PostgreSQL itself": with(t, p.admin, "client_encoding", "SQL_ASCII", "standard_conforming_strings", "off"),
+		"by a pooler":       p.through(p.owner, "client_encoding", "SQL_ASCII", "standard_conforming_strings", "off"),
+	} {
+		db, err := database.Connect(t.Context(), dsn)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -318,7 +338,7 @@ func TestAPoolerWithTooFewConnections(t *testing.T) {
 	t.Parallel()
 	p := newPooled(t, "default_pool_size = 2")
 	err := programs["indexer"](t.Context(), p.through(p.owner))
-	if !errors.Is(err, store.ErrUnreachable) || !strings.Contains(err.Error(), "a pooler gave 2 server connections at once") {
+	if !errors.Is(err, store.ErrUnreachable) || !strings.Contains(err.Error(), "of 4 connections at once 2 were had") {
 		t.Errorf("%v", err)
 	}
 }

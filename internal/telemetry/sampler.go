@@ -49,9 +49,6 @@ func samplerOf(env func(string) string, o TracesOptions) (trace.Sampler, error) 
 	}
 	if o.IsPublic {
 		stranger := strangersSampler{root}
-		if !followsParent {
-			return stranger, nil
-		}
 		return trace.ParentBased(root, trace.WithRemoteParentSampled(stranger), trace.WithRemoteParentNotSampled(stranger)), nil
 	}
 	if followsParent {

@@ -58,6 +58,8 @@ func Traces(ctx context.Context, o TracesOptions) (end func(context.Context), er
 	if err != nil {
 		return nil, err
 	}
+	// What it says of variables that it can't read repeats them, and headers have passwords: its words are kept, its values are not.
+	otel.SetLogger(logr.New(wordsAlone{o.Log}))
 	exporter, err := settings.exporter(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("traces: make the exporter: %w", err)
@@ -68,7 +70,6 @@ func Traces(ctx context.Context, o TracesOptions) (end func(context.Context), er
 	}
 	faults := &faultLog{now: o.Now, log: o.Log}
 	otel.SetErrorHandler(faults)
-	otel.SetLogger(logr.FromSlogHandler(o.Log.Handler()))
 	provider := trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithSampler(root), trace.WithResource(about))
 	span.Use(provider)
 	o.Log.InfoContext(ctx, "traces are sent", "protocol", settings.protocol, "sampler", root.Description())
@@ -172,3 +173,28 @@ func (f *faultLog) Handle(err error) {
 	f.mu.Unlock()
 	f.log.Warn("traces are lost", "err", err.Error(), "faults_not_told", silent)
 }
+
+// wordsAlone logs what OpenTelemetry says of itself, without the values.
+type wordsAlone struct{ log *slog.Logger }
+
+var _ logr.LogSink = wordsAlone{}
+
+// Init implements logr.LogSink.
+func (wordsAlone) Init(logr.RuntimeInfo) {}
+
+// Enabled implements logr.LogSink: what isn't an error is of no use here.
+func (wordsAlone) Enabled(int) bool { return false }
+
+// Info implements logr.LogSink.
+func (wordsAlone) Info(int, string, ...any) {}
+
+// Error implements logr.LogSink. Even the error may repeat a value.
+func (w wordsAlone) Error(_ error, message string, _ ...any) {
+	w.log.Warn("OpenTelemetry can't use one of its variables", "what", message)
+}
+
+// WithValues implements logr.LogSink.
+func (w wordsAlone) WithValues(...any) logr.LogSink { return w }
+
+// WithName implements logr.LogSink.
+func (w wordsAlone) WithName(string) logr.LogSink { return w }

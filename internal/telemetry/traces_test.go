@@ -99,7 +99,7 @@ func TestNoTracesWithoutAnEndpoint(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer end(t.Context())
-			if after := processors(); after != before {
+			if after := processors(); after > before {
 				t.Errorf("%d processors of spans run, %d before", after, before)
 			}
 			ctx, s := span.Start(t.Context(), "one", trace.SpanKindInternal)
@@ -226,8 +226,8 @@ func TestStrangersDontSayWhatIsRecorded(t *testing.T) {
 		"not flagged, all are recorded":   {silent, "parentbased_always_on", "", true, requests},
 		"a caller of one's own says yes":  {flagged, "parentbased_always_off", "", false, requests},
 		"a caller of one's own says no":   {silent, "parentbased_always_on", "", false, 0},
-		"a trace id that a ratio accepts": {chosen, "parentbased_traceidratio", "0.000001", true, 0},
-		"the same without parents":        {chosen, "traceidratio", "0.000001", true, 0},
+		"a trace id that a ratio accepts": {chosen, "parentbased_traceidratio", "0.000000000001", true, 0},
+		"the same without parents":        {chosen, "traceidratio", "0.000000000001", true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("OTEL_TRACES_SAMPLER", c.sampler)

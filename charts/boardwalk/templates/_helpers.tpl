@@ -429,7 +429,7 @@ kernel ends the process at its limit. */}}
 
 {{/* Egress to the collector of traces, wherever it is; nothing without one. */}}
 {{- define "boardwalk.tracingEgress" -}}
-{{- with .Values.tracing.endpoint -}}
+{{- with (.Values.tracing | default dict).endpoint -}}
 {{- $port := regexFind ":[0-9]+$" (urlParse .).host | trimPrefix ":" -}}
 - ports:
   - {protocol: TCP, port: {{ $port | default (ternary "443" "80" (hasPrefix "https:" .)) }}}

@@ -176,12 +176,15 @@ func readPostgres(dsn string) (*pgx.ConnConfig, timeouts, error) {
 	return cfg, limits, nil
 }
 
+// addressesOfAName is how many addresses of a server's name are tried before the first connection is given up.
+const addressesOfAName = 4
+
 // ping makes a first connection. The error of a PostgreSQL that isn't there is ErrUnreachable.
 func ping(ctx context.Context, db *sql.DB, cfg *pgx.ConnConfig) error {
-	// A pooler whose server is gone takes connections, and has them wait.
-	most := pingTime + cfg.ConnectTimeout
+	// A pooler whose server is gone takes connections, and has them wait. A name may have several addresses, each of which is given its time.
+	most := pingTime + addressesOfAName*cfg.ConnectTimeout
 	for range cfg.Fallbacks { // further hosts
-		most += cfg.ConnectTimeout
+		most += addressesOfAName * cfg.ConnectTimeout
 	}
 	bounded, cancel := context.WithTimeout(ctx, most)
 	defer cancel()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,20 +23,20 @@ var errShared = errors.New("database: the address leads to a pooler that gives a
 	"as PgBouncer does with pool_mode transaction or statement; Boardwalk needs pool_mode = session for its database, or the address of PostgreSQL itself")
 
 const (
-	// sessions is how many connections are made at once to see whether a pooler shares them out. Several poolers by turns, fewer than that, are
+	// compared is how many connections are made at once to see whether a pooler shares them out. Several poolers by turns, fewer than that, are
 	// seen too, as two of the connections go by one of them.
-	sessions = 4
-	// looks is how often each of them is asked. A pooler that is busy gives a connection another server each time, an idle one gives all of them the same.
-	looks = 3
-	// sessionsTime bounds that. A pooler without a free server connection lets its clients wait.
-	sessionsTime = 10 * time.Second
+	compared = 4
+	// rounds is how often each of them is asked. A pooler that is busy gives a connection another server each time, an idle one gives all of them the same.
+	rounds = 3
+	// compareTime bounds that. A pooler without a free server connection lets its clients wait.
+	compareTime = 10 * time.Second
 )
 
 // checkAddress makes the first connections to an address, without settings of a session: a pooler that is refused would hand them on to others.
 func checkAddress(ctx context.Context, cfg *pgx.ConnConfig, limits timeouts) error {
 	bare := cfg.Copy()
 	bare.AfterConnect = nil
-	db := (&pools{credentials: limits.credentials}).open(bare, sessions, limits.read)
+	db := (&pools{credentials: limits.credentials}).open(bare, compared, limits.read)
 	err := ping(ctx, db, cfg)
 	if err == nil {
 		err = checkSessions(ctx, db)
@@ -45,32 +46,32 @@ func checkAddress(ctx context.Context, cfg *pgx.ConnConfig, limits timeouts) err
 
 // checkSessions refuses a pooler that doesn't give each client a server connection of its own.
 func checkSessions(ctx context.Context, db *sql.DB) error {
-	ctx, cancel := context.WithTimeout(ctx, sessionsTime)
+	ctx, cancel := context.WithTimeout(ctx, compareTime)
 	defer cancel()
-	conns := make([]*sql.Conn, 0, sessions)
+	conns := make([]*sql.Conn, 0, compared)
 	defer func() {
 		for _, c := range conns {
 			_ = c.Close()
 		}
 	}()
-	owners := map[uint32]int{} // by the server's process
-	for look := range looks {
-		for i := range sessions {
-			if look == 0 {
+	owners := map[string]int{} // by the server's process
+	for round := range rounds {
+		for i := range compared {
+			if round == 0 {
 				c, err := db.Conn(ctx)
 				if err != nil {
-					return tooFew(ctx, i, err)
+					return uncompared(len(owners), err)
 				}
 				conns = append(conns, c)
 			}
 			process, direct, err := serverProcess(ctx, conns[i])
 			switch {
 			case err != nil:
-				return tooFew(ctx, i, err)
+				return uncompared(len(owners), err)
 			case direct:
 				return nil
 			}
-			if owner, known := owners[process]; known && owner != i || !known && look > 0 {
+			if owner, known := owners[process]; known && owner != i || !known && round > 0 {
 				return errShared
 			}
 			owners[process] = i
@@ -79,33 +80,55 @@ func checkSessions(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// serverProcess is the process of the server that answers a connection. It is direct if the server itself named that process when
+// askProcess asks for the process of a server, and since when that server runs: those of two servers may have one number.
+const askProcess = "SELECT pg_backend_pid(), pg_postmaster_start_time()"
+
+// serverProcess names the process of the server that answers a connection. It is direct if the server itself named that process when
 // the connection began: a pooler names a number of its own, by which it knows whose statement to cancel.
-func serverProcess(ctx context.Context, c *sql.Conn) (process uint32, direct bool, err error) {
+func serverProcess(ctx context.Context, c *sql.Conn) (process string, direct bool, err error) {
 	err = c.Raw(func(driver any) error {
 		conn, ok := driver.(*stdlib.Conn)
 		if !ok {
 			return fmt.Errorf("the driver is a %T, not pgx", driver)
 		}
-		// Nothing is prepared, which a pooler would hand on, too.
-		err := conn.Conn().QueryRow(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&process)
-		direct = process == conn.Conn().PgConn().PID()
-		return err
+		// Nothing is prepared, which a pooler would hand on, too; and no parameter is sent, so that any encoding of the client will do.
+		results, err := conn.Conn().PgConn().Exec(ctx, askProcess).ReadAll()
+		if err != nil {
+			return err
+		}
+		if len(results) != 1 || len(results[0].Rows) != 1 || len(results[0].Rows[0]) != 2 {
+			return fmt.Errorf("%q was answered with %d results", askProcess, len(results))
+		}
+		id, since := string(results[0].Rows[0][0]), string(results[0].Rows[0][1])
+		process = id + " since " + since
+		direct = id == strconv.FormatUint(uint64(conn.Conn().PgConn().PID()), 10)
+		return nil
 	})
 	return process, direct, err
 }
 
-// tooFew says that a pooler gave fewer connections at once than a program needs, which may be for a moment.
-func tooFew(ctx context.Context, got int, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) && got > 0 {
-		return fmt.Errorf("%w: a pooler gave %d server connections at once within %s, and a program needs as many as its connections: "+
-			"raise the pooler's bound (PgBouncer: default_pool_size, max_db_connections): %w", ErrUnreachable, got, sessionsTime, err)
+// uncompared is the error of connections that couldn't be compared. Where the server went away meanwhile, or a pooler gave fewer of them at once than a
+// program needs, it may be so for a moment.
+func uncompared(got int, err error) error {
+	if !Unreachable(err) && !isBroken(err) && !isPassing(err) {
+		return fmt.Errorf("database: look whether a pooler shares connections out: %w", err)
 	}
-	return fmt.Errorf("database: look whether a pooler shares connections out: %w", err)
+	return fmt.Errorf("%w: of %d connections at once %d were had within %s; a program needs as many as it may have, so if this lasts "+
+		"raise the bound of the pooler before the database (PgBouncer: default_pool_size, max_db_connections): %w", ErrUnreachable, compared, got, compareTime, err)
 }
 
-// startSettings are the settings that every pooler takes with the start of a connection, and options, which is no setting of a session.
-var startSettings = []string{"application_name", "client_encoding", "datestyle", "options", "replication", "standard_conforming_strings", "timezone"}
+// isPassing reports whether the server says that what it refuses now may go through later.
+func isPassing(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && slices.ContainsFunc(passingCodes, func(code string) bool { return strings.HasPrefix(pg.Code, code) })
+}
+
+// startSettings are the settings that every pooler takes with the start of a connection, options, which is no setting of a session, and those that
+// PostgreSQL takes at the start alone.
+var startSettings = []string{
+	"application_name", "client_encoding", "datestyle", "options", "replication", "standard_conforming_strings", "timezone",
+	"ignore_system_indexes", "local_preload_libraries", "log_connections", "log_disconnections", "post_auth_delay", "session_preload_libraries",
+}
 
 // setAfterStart has the settings of the address set once a connection has begun: PgBouncer refuses a connection that begins with one that it doesn't
 // know, such as statement_timeout or search_path.
@@ -114,7 +137,7 @@ func setAfterStart(cfg *pgx.ConnConfig) {
 	var values [][]byte
 	var calls []string
 	for _, name := range slices.Sorted(maps.Keys(cfg.RuntimeParams)) {
-		if slices.Contains(startSettings, strings.ToLower(name)) {
+		if slices.Contains(startSettings, strings.ToLower(name)) || strings.HasPrefix(name, "_pq_.") { // an option of the protocol
 			continue
 		}
 		names = append(names, name)

@@ -68,10 +68,17 @@ func Detach(ctx context.Context) context.Context {
 // longestError is the most bytes of an error's text in a span.
 const longestError = 300
 
-// End ends a span, with an error if there was one. That a program is ending is none.
+// End ends a span, with an error if there was one. That a program is ending is none. Of what a database refuses it has the code alone: the text may repeat
+// values.
 func End(s trace.Span, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) && s.IsRecording() {
 		text := err.Error()
+		if refused, ok := errors.AsType[interface {
+			error
+			SQLState() string
+		}](err); ok {
+			text = "SQLSTATE " + refused.SQLState()
+		}
 		for len(text) > longestError {
 			_, size := utf8.DecodeLastRuneInString(text)
 			text = text[:len(text)-size]

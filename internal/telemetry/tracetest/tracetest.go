@@ -187,6 +187,7 @@ func Trace(t *testing.T, o telemetry.TracesOptions) (r *Receiver, end func()) {
 	t.Helper()
 	r = Receive(t, HTTP)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", r.Endpoint)
+	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "1000000")         // so that none is lost where the exporter is slow
 	o.Now, o.Log = time.Now, slog.New(slog.DiscardHandler) //nolint:forbidigo // of the exporter's faults
 	ended, err := telemetry.Traces(t.Context(), o)
 	if err != nil {

@@ -22,6 +22,8 @@ type Pooler struct {
 
 	dir string
 	cmd *exec.Cmd
+	// written is how often the file of passwords was written.
+	written int
 }
 
 // PoolerOptions are how a pooler works.
@@ -109,7 +111,11 @@ func (p *Pooler) Passwords(of map[string]string) error {
 	for role, password := range of {
 		fmt.Fprintf(&text, "%q %q\n", role, password)
 	}
-	return os.WriteFile(filepath.Join(p.dir, "users"), []byte(text.String()), 0o644)
+	path := filepath.Join(p.dir, "users")
+	// PgBouncer reads the file again if its time is another one, in seconds.
+	p.written++
+	at := time.Now().Add(time.Duration(p.written) * time.Minute)
+	return errors.Join(os.WriteFile(path, []byte(text.String()), 0o644), os.Chtimes(path, at, at))
 }
 
 // address is that of a database, by way of the pooler.
