@@ -19,6 +19,9 @@ import (
 // smallSize is what the size of the flags is held against.
 var smallSize = siteSize{chains: 5, venues: 50}
 
+// memoryLimit is what the chart gives an operator: nine tenths of its limit of memory.
+const memoryLimit = "230MiB"
+
 type operatorOptions struct {
 	large  siteSize
 	rounds int
@@ -56,6 +59,9 @@ func (o *operatorOptions) measure(ctx context.Context, dir string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	controller.SetLog(lab.Complaints())
+	if err := os.Setenv("GOMEMLIMIT", memoryLimit); err != nil { // operators inherit it
+		return err
+	}
 	lab.Say("starting a Kubernetes")
 	cluster, err := kubetest.Start(ctx, kubetest.Options{CRDs: []string{filepath.Join("config", "crd", "bases")}})
 	if err != nil {
