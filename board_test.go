@@ -72,9 +72,9 @@ func (r *running) launched(t *testing.T, mint string) (out contract.LaunchedToke
 // eventually waits until the API says what is wanted.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(time.Second) {
+	for deadline := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(time.Second) {
 		if time.Now().After(deadline) {
-			t.Fatalf("after 30 s: %s", what)
+			t.Fatalf("after two minutes: %s", what)
 		}
 	}
 }

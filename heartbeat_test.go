@@ -78,7 +78,7 @@ func quietChain(t *testing.T) (*anvil.Node, *gate, *running) {
 func (r *running) awaitBeat(t *testing.T, what string, is func(lag float64, reason contract.UnknownReason, status contract.HeartbeatStatus) bool) {
 	t.Helper()
 	var last string
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Second) { // within the limit of a client
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Second) { // within the limit of a client
 		var beat contract.Heartbeat
 		r.get(t, "/api/status/heartbeat", &beat)
 		if len(beat.Chains) == 1 && beat.Chains[0].HeadLagS != nil {

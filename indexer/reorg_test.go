@@ -232,9 +232,9 @@ func TestSurvivesReorgsAndKills(t *testing.T) {
 			w.trade(t, 40) // whatever the last step was, the chain is longer than ever now
 			func() {
 				// A second connection to the file would be refused while the child has it.
-				deadline := time.Now().Add(60 * time.Second)
-				for time.Now().Before(deadline) {
-					time.Sleep(2 * time.Second)
+				deadline := time.Now().Add(3 * time.Minute)
+				for given := 2 * time.Second; time.Now().Before(deadline); given *= 2 { // a busy machine needs long to start it
+					time.Sleep(given)
 					kill()
 					st, err := store.Open(t.Context(), dsn)
 					if err != nil {

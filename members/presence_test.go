@@ -54,13 +54,14 @@ func TestPresence(t *testing.T) {
 	in.do(http.MethodPost, "/v1/presence", []byte(`{"ids":["u1","u2"]}`))
 	in.online(st, 2)
 	in.stop()
+	in.clock.add(time.Duration(60-in.clock.Now().Second()) * time.Second) // the minute ends
 	deleted := member.Record{ID: "u1", UpdatedAt: in.clock.Now().UnixMicro(), Deleted: true}
 	if _, _, err := st.Social.Apply(t.Context(), []member.Record{deleted}, false, in.clock.Now().Unix()); err != nil {
 		t.Fatal(err)
 	}
 	in.start()
 	in.online(st, 1)
-	in.clock.add(3*time.Minute + time.Duration(60-in.clock.Now().Second())*time.Second - time.Second)
+	in.clock.add(3*time.Minute - time.Second)
 	in.online(st, 1)
 	in.clock.add(time.Second)
 	in.online(st, 0)

@@ -389,7 +389,7 @@ func TestTheClientHangsUp(t *testing.T) {
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	f := newRedisFixture(t, redistest.Start(t).Address(), patient)
-	p := &Policy{Name: "getThing", Quota: 3, Window: 1500 * time.Microsecond}
+	p := &Policy{Name: "getThing", Quota: 3, Window: time.Hour + 1500*time.Microsecond}
 	f.limiter.Take(t.Context(), someone(1), p)
 	keys, err := f.rdb.Keys(t.Context(), "*").Result()
 	if err != nil || len(keys) != 1 || keys[0] != "boardwalk:limit:{getThing:04c0000201}" {

@@ -284,7 +284,7 @@ func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	bothWays(t, func(t *testing.T, taken bool) {
 		t.Helper()
-		speed, size := 50, 60_000
+		speed, size := 5, 60_000
 		if !taken {
 			speed, size = 1, 2_000_000 // the kernel keeps the deadline, and an event comes ten times a second
 		}

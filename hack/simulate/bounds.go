@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
 )
@@ -15,7 +16,7 @@ const (
 	// mostPools is the most pools that one statement of an indexer may read: the world has some dozens, and of
 	// one token market.ListedPools.
 	mostPools = 200
-	// mostAllocated is how many bytes an indexer may allocate between two looks at its metrics, which are a second apart.
+	// mostAllocated is how many bytes an indexer may allocate in each second between two looks at its metrics.
 	mostAllocated = 512 << 20
 )
 
@@ -24,10 +25,12 @@ type bounds struct {
 	mu sync.Mutex
 	// most are the most rows by program, verb and table.
 	most      map[string]int64
-	allocated map[*process]float64
+	allocated map[*process]allocation
 }
 
-func newBounds() *bounds { return &bounds{most: map[string]int64{}, allocated: map[*process]float64{}} }
+func newBounds() *bounds {
+	return &bounds{most: map[string]int64{}, allocated: map[*process]allocation{}}
+}
 
 // statement looks at a statement that PostgreSQL has completed.
 func (r *run) statement(d dbserver.Done) {
@@ -63,8 +66,15 @@ func tableOf(text string) string {
 	return ""
 }
 
+// allocation is how many bytes a process had allocated, and when it was asked.
+type allocation struct {
+	bytes float64
+	at    time.Time
+}
+
 // allocations looks at how much memory an indexer has allocated since the last look.
 func (w *watch) allocations(ctx context.Context, p *process) {
+	asked := time.Now()
 	m, err := p.metrics(ctx)
 	total, ok := m["go_memstats_alloc_bytes_total"]
 	if err != nil || !ok {
@@ -73,12 +83,13 @@ func (w *watch) allocations(ctx context.Context, p *process) {
 	b := w.r.bounds
 	b.mu.Lock()
 	before, known := b.allocated[p]
-	b.allocated[p] = total
-	more := int64(total - before)
+	b.allocated[p] = allocation{total, asked}
+	// A look takes long where the database or the machine is slow.
+	more := int64((total - before.bytes) / max(1, time.Since(before.at).Seconds()))
 	b.most["bytes allocated"] = max(b.most["bytes allocated"], more)
 	b.mu.Unlock()
 	if known && more > mostAllocated {
-		w.fail("%s allocates %d MiB between two looks", p.name, more>>20)
+		w.fail("%s allocates %d MiB a second between two looks", p.name, more>>20)
 	}
 }
 

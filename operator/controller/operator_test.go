@@ -215,6 +215,7 @@ func (w *world) remover() *rest.Config {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.awaitRights(cfg)
 	return cfg
 }
 

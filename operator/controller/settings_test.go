@@ -199,9 +199,15 @@ func TestASecondReleaseIsRefused(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
-		return op.Run(ctx)
+		ending, end := context.WithCancel(ctx)
+		go func() {
+			if op.Ready(ending) == nil {
+				end()
+			}
+		}()
+		return op.Run(ending)
 	}
 	if err := run("b-second"); err == nil || !strings.Contains(err.Error(), `has the operator of another release, "a-first"`) {
 		t.Errorf("the second of two releases runs: %v", err)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -301,6 +302,16 @@ func (w *world) settingsOf(id string) string {
 	return ""
 }
 
+// awaitRights waits until an account may list Deployments, and so all that it may: the API server learns of a binding by a watch.
+func (w *world) awaitRights(cfg *rest.Config) {
+	w.t.Helper()
+	c, err := client.New(cfg, client.Options{Scheme: w.Scheme()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	eventually(w.t, func() error { return c.List(w.t.Context(), &appsv1.DeploymentList{}, client.InNamespace(w.namespace)) })
+}
+
 // authorize lets the operator do what the manifests of config/rbac say, and nothing else.
 func (w *world) authorize() {
 	w.t.Helper()
@@ -328,6 +339,7 @@ func (w *world) authorize() {
 	if w.operator, err = w.cluster.ServiceAccount(w.t.Context(), w.namespace, account.Name); err != nil {
 		w.t.Fatal(err)
 	}
+	w.awaitRights(w.operator)
 	w.operator.QPS = -1
 }
 

@@ -102,9 +102,9 @@ func TestATabThatIsKilledCostsNoPicture(t *testing.T) {
 
 func TestABrowserThatHangsCostsNoPicture(t *testing.T) {
 	t.Parallel()
-	w := begin(t, Options{Tabs: 2, Deadline: 14 * time.Second, Patience: 20 * time.Second, HealthEvery: time.Hour})
-	w.mustDraw(sample(1))
+	w := begin(t, Options{Tabs: 2, Deadline: 40 * time.Second, Patience: 20 * time.Second, HealthEvery: time.Hour}) // another browser starts within it
 	i := w.running()
+	w.mustDraw(sample(1))
 	w.signal(syscall.SIGSTOP, i.pid)
 	w.mustDraw(sample(1))
 	if w.running().pid == i.pid {
@@ -117,9 +117,9 @@ func TestABrowserThatHangsCostsNoPicture(t *testing.T) {
 
 func TestATabThatHangsCostsNoPicture(t *testing.T) {
 	t.Parallel()
-	w := begin(t, Options{Tabs: 1, Deadline: 10 * time.Second, HealthEvery: time.Hour})
-	w.mustDraw(sample(1))
+	w := begin(t, Options{Tabs: 1, Deadline: 40 * time.Second, HealthEvery: time.Hour}) // another tab is opened within it
 	i := w.running()
+	w.mustDraw(sample(1))
 	renderers := w.kind(i, "renderer")
 	w.signal(syscall.SIGSTOP, renderers...)
 	w.mustDraw(sample(1))
@@ -145,11 +145,14 @@ func bomb() string {
 
 func TestAnEndlessDocumentEndsAtTheDeadline(t *testing.T) {
 	t.Parallel()
-	w := begin(t, Options{Tabs: 2, Deadline: 5 * time.Second, HealthEvery: time.Hour})
+	w := begin(t, Options{Tabs: 2, HealthEvery: time.Hour})
 	w.mustDraw(sample(1))
 	i := w.running()
 	before := w.kind(i, "renderer")
+	usual := w.o.Deadline
+	w.o.Deadline = 5 * time.Second // the other pictures wait for a start, and for the tab that comes in the place of this one's
 	_, err := w.picture(bomb())
+	w.o.Deadline = usual
 	if !errors.Is(err, ErrDeadline) && !errors.Is(err, ErrFailed) {
 		t.Fatalf("it ended with %v", err)
 	}

@@ -151,6 +151,8 @@ type chainWriter struct {
 	rng       *rand.Rand
 	nativeNow float64
 	last      uint64 // the newest block that was committed
+	// began is the block after which the writer began.
+	began     uint64
 	names     *lab.Zipf
 	fresh     []*boardLaunch // launched since, the newest last
 	full      []*boardLaunch // whose tokens are to move on
@@ -181,6 +183,7 @@ type blockOf struct {
 func (c *chainWriter) run(ctx context.Context, clock *boardClock, rate float64) (*Arrived, error) {
 	sum := &Arrived{}
 	c.last = max(c.last, c.blockAt(clock.now().UnixMilli())) // what passed meanwhile was empty
+	c.began = c.last
 	for {
 		due := time.UnixMilli(genesisMS + int64(c.last+1)*c.blockMS)
 		if !wait.For(ctx, due.Sub(clock.now())) {

@@ -78,7 +78,7 @@ func ClosedLoop(ctx context.Context, address string, connections int, d time.Dur
 		}
 		all.Go(func() {
 			r := ClosedRun{Statuses: Statuses{}, Lengths: map[int]int{}}
-			for !stop.Load() && ctx.Err() == nil {
+			for first := true; (first || !stop.Load()) && ctx.Err() == nil; first = false { // one request at least, on a machine that is slow to begin
 				status, length, err := x.do(next(sent.Add(1)-1), c.next())
 				if err != nil {
 					errs[i] = err

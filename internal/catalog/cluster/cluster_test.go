@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -62,7 +63,26 @@ func newWorld(t *testing.T, in *kubetest.Cluster) *world {
 	}
 	w.reader = account(t, in, w.namespace)
 	grant(t, in, w.namespace)
+	w.awaitRights(t)
 	return w
+}
+
+// awaitRights waits until the reader may list: the API server learns of a binding by a watch.
+func (w *world) awaitRights(t *testing.T) {
+	t.Helper()
+	reader, err := dynamic.NewForConfig(w.reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chains := reader.Resource(v1alpha1.GroupVersion.WithResource("chains")).Namespace(w.namespace)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if _, err = chains.List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) { // the kinds may not be there yet
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
 }
 
 // account is the namespace's default service account.

@@ -37,8 +37,13 @@ func TestMeasure(t *testing.T) {
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
 	const busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; "
 	after := func(d time.Duration) func(context.Context, *pgx.Conn) (bool, error) {
-		done := time.Now().Add(d)
-		return func(context.Context, *pgx.Conn) (bool, error) { return time.Now().After(done), nil }
+		var done time.Time
+		return func(context.Context, *pgx.Conn) (bool, error) {
+			if done.IsZero() { // the first look
+				done = time.Now().Add(d)
+			}
+			return time.Now().After(done), nil
+		}
 	}
 	for _, c := range []struct {
 		what, script string
@@ -46,7 +51,7 @@ func TestMeasure(t *testing.T) {
 		wrong        string
 	}{
 		{"one that ends by itself", busy, nil, ""},
-		{"one that goes on", busy + "exec sleep 60", after(time.Second), ""},
+		{"one that goes on", busy + "exec sleep 60", after(5 * time.Second), ""},
 		{"one that ends too early", "echo it broke; exit 3", after(time.Minute), "it broke"},
 		{"one that fails", "echo it broke; exit 3", nil, "exit status 3"},
 	} {
