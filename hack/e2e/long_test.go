@@ -435,7 +435,7 @@ func (m *months) testChosenUsers(s step) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	if err := s.Apply(s.ctx, "apiVersion: v1\nkind: Namespace\nmetadata: {name: "+beside+", labels: {pod-security.kubernetes.io/enforce: restricted}}\n---\n"+
+	if err := s.Apply(s.ctx, "apiVersion: v1\nkind: Namespace\nmetadata: {name: "+beside+"}\n---\n"+
 		strings.ReplaceAll(string(policy), "NAMESPACE", beside)); err != nil {
 		s.Fatal(err)
 	}
