@@ -90,8 +90,6 @@ func New(cfg *rest.Config, o Options) (*Operator, error) {
 		Cache: cache.Options{
 			DefaultNamespaces: map[string]cache.Config{o.Namespace: {}},
 			ByObject: map[client.Object]cache.ByObject{
-				// Who set which field takes more memory than the fields, and of what others write nobody needs it.
-				&v1alpha1.Chain{}: {Transform: cache.TransformStripManagedFields()}, &v1alpha1.LaunchVenue{}: {Transform: cache.TransformStripManagedFields()},
 				&corev1.ConfigMap{}: {Transform: forgetForeign},
 				&corev1.Pod{}:       {Label: indexersPods, Transform: forgetSpec},
 				&batchv1.Job{}:      {Label: indexersPods},
