@@ -71,7 +71,6 @@ func TestMonthsOnARealNode(t *testing.T) {
 		{"a broken image stops at one indexer", m.testBrokenImage},
 		{"a database that falls silent is told", m.testSilence},
 		{"a full disk of the database costs nothing", m.testFullDisk},
-		{"a namespace whose cluster chooses the users takes another installation", m.testChosenUsers},
 	} {
 		c.run(t, s.name, s.do)
 	}
@@ -426,36 +425,4 @@ func (m *months) testFullDisk(s step) {
 		s.awaitHeartbeat(time.Minute)
 	})
 	s.sameAs(before)
-}
-
-// testChosenUsers installs Boardwalk beside, in a namespace where no pod may name its user, and has it index the chain.
-func (m *months) testChosenUsers(s step) {
-	const beside = "chosen"
-	policy, err := os.ReadFile("../../charts/testdata/nofixedusers.yaml")
-	if err != nil {
-		s.Fatal(err)
-	}
-	if err := s.Apply(s.ctx, "apiVersion: v1\nkind: Namespace\nmetadata: {name: "+beside+"}\n---\n"+
-		strings.ReplaceAll(string(policy), "NAMESPACE", beside)); err != nil {
-		s.Fatal(err)
-	}
-	s.eventually(time.Minute, func() error { // a policy holds some time after it was made
-		_, err := s.Kubectl(s.ctx, "run", "fixed", "-n", beside, "--image="+boardwalkImage, "--dry-run=server",
-			`--overrides={"spec":{"securityContext":{"runAsUser":1000}}}`)
-		if err == nil || !strings.Contains(err.Error(), "the pod names its user") {
-			return fmt.Errorf("a pod that names its user isn't refused for that: %w", err)
-		}
-		return nil
-	})
-	if _, err := s.Helm(s.ctx, "install", "boardwalk", chart, "-n", beside, "--wait", "--timeout", "5m", "-f", "values.yaml", "--set", "crds.install=false",
-		"--set", "database.evaluation.persistence.enabled=false", "--set", "runAsUser=null", "--set", "database.evaluation.runAsUser=null"); err != nil {
-		s.Fatal(err)
-	}
-	if err := s.Apply(s.ctx, strings.NewReplacer("metadata: {name: base}", "metadata: {name: base, namespace: "+beside+"}", "//anvil:", "//anvil."+namespace+":").
-		Replace(s.chain)); err != nil {
-		s.Fatal(err)
-	}
-	if _, err := s.Kubectl(s.ctx, "wait", "chain/base", "-n", beside, "--for=condition=Ready", "--timeout=3m"); err != nil {
-		s.Fatal(err)
-	}
 }
