@@ -240,11 +240,11 @@ func (m *months) testMoreChains(s step) {
 		s.Fatal(err)
 	}
 	for i, id := range moreChains {
-		node, number := "anvil-"+id, strconv.Itoa(9001+i)
-		s.apply(strings.NewReplacer("anvil}", node+"}", "8453", number).Replace(string(manifest)))
-		s.kubectl("rollout", "status", "deployment/"+node, "--timeout=1m")
-		s.eventually(20*time.Second, func() error { return s.rpcOf(node, nil, "anvil_loadState", s.past) })
-		s.apply(strings.NewReplacer("{name: base}", "{name: "+id+"}", "id: base\n", "id: "+id+"\n", "8453", number, "//anvil:", "//"+node+":").Replace(s.chain))
+		service, number := "anvil-"+id, strconv.Itoa(9001+i)
+		s.apply(strings.NewReplacer("anvil}", service+"}", "8453", number).Replace(string(manifest)))
+		s.kubectl("rollout", "status", "deployment/"+service, "--timeout=1m")
+		s.eventually(20*time.Second, func() error { return s.rpcOf(service, nil, "anvil_loadState", s.past) })
+		s.apply(strings.NewReplacer("{name: base}", "{name: "+id+"}", "id: base\n", "id: "+id+"\n", "8453", number, "//anvil:", "//"+service+":").Replace(s.chain))
 	}
 	s.kubectl("wait", "chain", "--all", "--for=condition=Ready", "--timeout=5m")
 }
