@@ -79,7 +79,7 @@ func TestARequestIsOneSpan(t *testing.T) {
 	}
 }
 
-// TestARequestWithoutTracesIsNoSpan: a server that is made where no traces are sent has nothing of them.
+// TestARequestWithoutTracesIsNoSpan makes a server where no traces are sent: requests record no span.
 func TestARequestWithoutTracesIsNoSpan(t *testing.T) {
 	c := start(t, seeded(t, "sqlite"))
 	if span.IsOn() {

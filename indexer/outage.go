@@ -82,14 +82,14 @@ func (ix *Indexer) noneMissing() {
 }
 
 const (
-	// databasePace is the time between two questions to the database whether it is there.
+	// databasePace is the time between two pings of the database.
 	databasePace = 3 * time.Second
-	// databasePatience is how long the database may take to answer one of them.
+	// databasePatience is how long the database may take to answer a ping.
 	databasePatience = 5 * time.Second
 )
 
-// watchDatabase asks the database until ctx ends whether it is there, and tells where it isn't. The loop itself may wait for an answer much longer, on a connection
-// that has fallen silent. A question that isn't answered is logged, and a second one in a row is told by the state.
+// watchDatabase pings the database every databasePace until ctx ends. The first ping that fails is logged; after a second one the indexer's state says that the
+// database doesn't answer. The loop alone would notice a silent connection much later.
 func (ix *Indexer) watchDatabase(ctx context.Context) {
 	database := ix.store.Reserved()
 	isFailing := false

@@ -10,7 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/telemetry/span"
 )
 
-// startSpan begins a span of the chain's. What nodes are asked within it are its children.
+// startSpan begins a span with the chain's id. Requests to nodes within it are its children.
 func (ix *Indexer) startSpan(ctx context.Context, name string, kind trace.SpanKind) (context.Context, trace.Span) {
 	ctx, s := span.Start(ctx, name, kind)
 	if s.IsRecording() {

@@ -59,8 +59,8 @@ func with(t *testing.T, dsn string, parameters ...string) string {
 	return u.String()
 }
 
-// TestPoolersThatShareConnections are refused by each program at its start, and the server's connections have nothing of it then. Where nothing
-// is prepared, as by the address or by a later PgBouncer, the programs would begin to work.
+// TestPoolersThatShareConnections starts each program behind a PgBouncer in transaction or statement mode: each refuses to start, and leaves no setting
+// behind on the server's connections. It tries addresses without prepared statements too, with which programs would seem to work.
 func TestPoolersThatShareConnections(t *testing.T) {
 	t.Parallel()
 	dsn := storetest.DSN(t, "postgres")
@@ -100,7 +100,7 @@ func TestPoolersThatShareConnections(t *testing.T) {
 	}
 }
 
-// useWithoutEnd has another client use a pooler until the test ends.
+// useWithoutEnd runs statements of another client through a pooler until the test ends.
 func useWithoutEnd(t *testing.T, dsn string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -162,7 +162,7 @@ func (p *pooled) inUse(role string) (clients, servers int) {
 	return clients, servers
 }
 
-// TestASessionPooler has every program work as it does without: with settings in the address, which PgBouncer doesn't know.
+// TestASessionPooler runs every program behind a PgBouncer in session mode, with settings in the address that PgBouncer doesn't know.
 func TestASessionPooler(t *testing.T) {
 	t.Parallel()
 	p := newPooled(t)
@@ -232,7 +232,7 @@ func TestASessionPooler(t *testing.T) {
 	}
 }
 
-// TestAnyEncodingOfTheClient: whether a pooler shares connections out is seen in whatever encoding the server answers, with a pooler before it or without.
+// TestAnyEncodingOfTheClient connects with another client encoding than UTF-8, with and without a pooler: the look for poolers needs no encoding.
 func TestAnyEncodingOfTheClient(t *testing.T) {
 	t.Parallel()
 	p := newPooled(t)
@@ -251,7 +251,7 @@ func TestAnyEncodingOfTheClient(t *testing.T) {
 	}
 }
 
-// TestAnotherPasswordThroughAPooler: the programs' new connections have the password of now.
+// TestAnotherPasswordThroughAPooler changes a role's password in PgBouncer and in the program's file: new connections use the new password.
 func TestAnotherPasswordThroughAPooler(t *testing.T) {
 	t.Parallel()
 	p := newPooled(t)
@@ -288,7 +288,8 @@ func TestAnotherPasswordThroughAPooler(t *testing.T) {
 	}
 }
 
-// TestConnectionsThroughAPooler are within the budget, by the pooler's own count: as many as maxConnections, and two.
+// TestConnectionsThroughAPooler uses all connections of an indexer and of an API server, and compares PgBouncer's count of them with the documented
+// most: maxConnections and two more.
 func TestConnectionsThroughAPooler(t *testing.T) {
 	t.Parallel()
 	const most, budget = 10, 12
@@ -333,7 +334,7 @@ func TestConnectionsThroughAPooler(t *testing.T) {
 	}
 }
 
-// TestAPoolerWithTooFewConnections is named as that, and is no end for a program that can wait.
+// TestAPoolerWithTooFewConnections: the error says how many connections the pooler gave, and is one that programs wait for.
 func TestAPoolerWithTooFewConnections(t *testing.T) {
 	t.Parallel()
 	p := newPooled(t, "default_pool_size = 2")
@@ -343,8 +344,8 @@ func TestAPoolerWithTooFewConnections(t *testing.T) {
 	}
 }
 
-// TestAPoolerWithoutItsServer is a database that isn't there yet: programs wait for it. PgBouncer logs clients in, as it has seen the server before, and
-// ends their connections some seconds later.
+// TestAPoolerWithoutItsServer: programs wait for PostgreSQL where PgBouncer runs and PostgreSQL doesn't. PgBouncer lets clients log in all the same, and
+// closes their connections some seconds later.
 func TestAPoolerWithoutItsServer(t *testing.T) {
 	t.Parallel()
 	server, err := dbserver.New()

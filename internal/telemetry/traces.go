@@ -40,7 +40,7 @@ type TracesOptions struct {
 	// Sampler is the default of OTEL_TRACES_SAMPLER, Ratio the default of OTEL_TRACES_SAMPLER_ARG beside it.
 	Sampler string
 	Ratio   float64
-	// IsPublic says that strangers call the program: what their traceparent says of sampling doesn't count.
+	// IsPublic says that strangers call the program. The sampling flag of their header traceparent is ignored then.
 	IsPublic bool
 	Now      func() time.Time
 	Log      *slog.Logger
@@ -58,7 +58,7 @@ func Traces(ctx context.Context, o TracesOptions) (end func(context.Context), er
 	if err != nil {
 		return nil, err
 	}
-	// What it says of variables that it can't read repeats them, and headers have passwords: its words are kept, its values are not.
+	// The exporter logs variables that it can't read together with their values, which may be passwords. wordsAlone logs the messages without the values.
 	otel.SetLogger(logr.New(wordsAlone{o.Log}))
 	exporter, err := settings.exporter(ctx)
 	if err != nil {
@@ -139,7 +139,7 @@ func readTraceSettings(env func(string) string) (*traceSettings, error) {
 	return &traceSettings{protocol}, nil
 }
 
-// exporter is made at once: it connects in the background.
+// exporter makes the exporter, which connects later, in the background.
 func (s *traceSettings) exporter(ctx context.Context) (trace.SpanExporter, error) {
 	if s.protocol == protocolGRPC {
 		return otlptracegrpc.New(ctx)
@@ -147,7 +147,7 @@ func (s *traceSettings) exporter(ctx context.Context) (trace.SpanExporter, error
 	return otlptracehttp.New(ctx)
 }
 
-// faultLog writes what goes wrong with spans into a log, once in faultPause at most.
+// faultLog logs errors of the exporter, at most one in each faultPause.
 type faultLog struct {
 	now func() time.Time
 	log *slog.Logger
@@ -174,7 +174,7 @@ func (f *faultLog) Handle(err error) {
 	f.log.Warn("traces are lost", "err", err.Error(), "faults_not_told", silent)
 }
 
-// wordsAlone logs what OpenTelemetry says of itself, without the values.
+// wordsAlone is the log of OpenTelemetry's own code. It writes the messages of errors, and leaves out the errors and values, which may contain secrets.
 type wordsAlone struct{ log *slog.Logger }
 
 var _ logr.LogSink = wordsAlone{}
@@ -182,13 +182,13 @@ var _ logr.LogSink = wordsAlone{}
 // Init implements logr.LogSink.
 func (wordsAlone) Init(logr.RuntimeInfo) {}
 
-// Enabled implements logr.LogSink: what isn't an error is of no use here.
+// Enabled implements logr.LogSink. Only errors are logged.
 func (wordsAlone) Enabled(int) bool { return false }
 
 // Info implements logr.LogSink.
 func (wordsAlone) Info(int, string, ...any) {}
 
-// Error implements logr.LogSink. Even the error may repeat a value.
+// Error implements logr.LogSink.
 func (w wordsAlone) Error(_ error, message string, _ ...any) {
 	w.log.Warn("OpenTelemetry can't use one of its variables", "what", message)
 }

@@ -61,8 +61,8 @@ type chainReconciler struct {
 	}
 }
 
-// unreadyPod is that an indexer's pod isn't ready: since when, by the clock of Kubernetes' own controllers, and when the operator first saw it, by
-// its own. The two clocks may disagree, so that a time of the one is never taken from a time of the other.
+// unreadyPod says since when an indexer's pod isn't ready: since is by the clock of Kubernetes' own controllers, seenAt by the operator's clock. The clocks
+// may disagree, so a time of one is never subtracted from a time of the other.
 type unreadyPod struct {
 	since  time.Time
 	seenAt time.Time

@@ -302,7 +302,7 @@ func (w *world) settingsOf(id string) string {
 	return ""
 }
 
-// awaitRights waits until an account may list Deployments, and so all that it may: the API server learns of a binding by a watch.
+// awaitRights waits until an account may list Deployments. The API server learns of a RoleBinding by a watch, and of all its rules at once.
 func (w *world) awaitRights(cfg *rest.Config) {
 	w.t.Helper()
 	c, err := client.New(cfg, client.Options{Scheme: w.Scheme()})

@@ -59,7 +59,7 @@ func (f *following) follow(ctx context.Context) error {
 	return f.Follow(ctx, chains)
 }
 
-// gatedReader reads all that a chain has when the gate lets it.
+// gatedReader waits for a value from gate before each AllIn.
 type gatedReader struct {
 	tokenmembers.Reader
 
@@ -71,7 +71,7 @@ func (r gatedReader) AllIn(ctx context.Context, chain string) iter.Seq2[store.Wa
 	return r.Reader.AllIn(ctx, chain)
 }
 
-// TestAReorgWhileAChainIsRead has a chain give up a block while it is read: the look that finds that begins to read it again.
+// TestAReorgWhileAChainIsRead reorganises a chain while all of it is read: the Follow that notices starts the next reading at once.
 func TestAReorgWhileAChainIsRead(t *testing.T) {
 	t.Parallel()
 	w := readtest.New(t)

@@ -181,7 +181,7 @@ const addressesOfAName = 4
 
 // ping makes a first connection. The error of a PostgreSQL that isn't there is ErrUnreachable.
 func ping(ctx context.Context, db *sql.DB, cfg *pgx.ConnConfig) error {
-	// A pooler whose server is gone takes connections, and has them wait. A name may have several addresses, each of which is given its time.
+	// A pooler without its server accepts connections and lets them wait, so the first one is bounded. Each address of a name has a ConnectTimeout.
 	most := pingTime + addressesOfAName*cfg.ConnectTimeout
 	for range cfg.Fallbacks { // further hosts
 		most += addressesOfAName * cfg.ConnectTimeout

@@ -23,12 +23,13 @@ var errShared = errors.New("database: the address leads to a pooler that gives a
 	"as PgBouncer does with pool_mode transaction or statement; Boardwalk needs pool_mode = session for its database, or the address of PostgreSQL itself")
 
 const (
-	// compared is how many connections are made at once to see whether a pooler shares them out. Several poolers by turns, fewer than that, are
-	// seen too, as two of the connections go by one of them.
+	// compared is how many connections are made at once to see whether a pooler shares them out. Where an address leads to several poolers by turns, this
+	// finds up to three: two of the connections then go through one pooler.
 	compared = 4
-	// rounds is how often each of them is asked. A pooler that is busy gives a connection another server each time, an idle one gives all of them the same.
+	// rounds is how often each connection is asked for its server process. A busy pooler gives a connection another process each time, an idle pooler
+	// gives all connections the same one.
 	rounds = 3
-	// compareTime bounds that. A pooler without a free server connection lets its clients wait.
+	// compareTime is how long the comparison may take. A pooler without a free server connection lets its clients wait.
 	compareTime = 10 * time.Second
 )
 
@@ -80,7 +81,7 @@ func checkSessions(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// askProcess asks for the process of a server, and since when that server runs: those of two servers may have one number.
+// askProcess asks for the number of the server process, and since when the server runs: processes of two servers may have the same number.
 const askProcess = "SELECT pg_backend_pid(), pg_postmaster_start_time()"
 
 // serverProcess names the process of the server that answers a connection. It is direct if the server itself named that process when
@@ -107,31 +108,26 @@ func serverProcess(ctx context.Context, c *sql.Conn) (process string, direct boo
 	return process, direct, err
 }
 
-// uncompared is the error of connections that couldn't be compared. Where the server went away meanwhile, or a pooler gave fewer of them at once than a
-// program needs, it may be so for a moment.
+// uncompared is the error of a comparison that couldn't be finished. It is ErrUnreachable, so that programs wait, where the cause may pass: the server went
+// away, or the pooler had too few connections.
 func uncompared(got int, err error) error {
-	if !Unreachable(err) && !isBroken(err) && !isPassing(err) {
+	refused, isRefused := errors.AsType[*pgconn.PgError](err)
+	if !Unreachable(err) && !isBroken(err) && !(isRefused && isPassing(refused)) {
 		return fmt.Errorf("database: look whether a pooler shares connections out: %w", err)
 	}
 	return fmt.Errorf("%w: of %d connections at once %d were had within %s; a program needs as many as it may have, so if this lasts "+
 		"raise the bound of the pooler before the database (PgBouncer: default_pool_size, max_db_connections): %w", ErrUnreachable, compared, got, compareTime, err)
 }
 
-// isPassing reports whether the server says that what it refuses now may go through later.
-func isPassing(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && slices.ContainsFunc(passingCodes, func(code string) bool { return strings.HasPrefix(pg.Code, code) })
-}
-
-// startSettings are the settings that every pooler takes with the start of a connection, options, which is no setting of a session, and those that
-// PostgreSQL takes at the start alone.
+// startSettings are the parameters of an address that stay at the start of a connection: those that every pooler knows, those that PostgreSQL takes only
+// there, and options.
 var startSettings = []string{
 	"application_name", "client_encoding", "datestyle", "options", "replication", "standard_conforming_strings", "timezone",
 	"ignore_system_indexes", "local_preload_libraries", "log_connections", "log_disconnections", "post_auth_delay", "session_preload_libraries",
 }
 
-// setAfterStart has the settings of the address set once a connection has begun: PgBouncer refuses a connection that begins with one that it doesn't
-// know, such as statement_timeout or search_path.
+// setAfterStart moves the other settings of the address to a statement after the start: PgBouncer refuses a connection whose start has a setting that
+// PgBouncer doesn't know, such as statement_timeout or search_path.
 func setAfterStart(cfg *pgx.ConnConfig) {
 	var names []string
 	var values [][]byte

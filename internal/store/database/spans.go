@@ -36,7 +36,7 @@ type readSpans struct{ system string }
 
 var _ bun.QueryHook = readSpans{}
 
-// readKey marks the context of a statement, so that AfterQuery ends its span and never the one around it.
+// readKey is the key of a statement's span in its context. AfterQuery ends that span, and not the span of the caller.
 type readKey struct{}
 
 // BeforeQuery implements bun.QueryHook.
@@ -69,7 +69,7 @@ func startRead(ctx context.Context, system, operation, table string) (context.Co
 	return ctx, s
 }
 
-// endRead ends it. That there is no row is an answer.
+// endRead ends the span of a statement. sql.ErrNoRows counts as no error.
 func endRead(s trace.Span, err error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil

@@ -285,7 +285,7 @@ func Interruption(ctx context.Context, err error) error {
 			err = fmt.Errorf("%w: %w", ErrLocked, err)
 		case pg.ConstraintName == Closing:
 			err = fmt.Errorf("a partition is being closed: %w", err)
-		case !slices.ContainsFunc(passingCodes, func(c string) bool { return strings.HasPrefix(pg.Code, c) }):
+		case !isPassing(pg):
 			return err
 		}
 	case errors.As(err, &lite):
@@ -302,6 +302,11 @@ func Interruption(ctx context.Context, err error) error {
 // serialization failures and deadlocks, a lack of resources, what an administrator or a timeout ended (PostgreSQL,
 // appendix A).
 var passingCodes = []string{"08", "25P03", "40", "53", "57"}
+
+// isPassing reports whether the server says that what it refuses now may go through later.
+func isPassing(err *pgconn.PgError) bool {
+	return slices.ContainsFunc(passingCodes, func(code string) bool { return strings.HasPrefix(err.Code, code) })
+}
 
 // isBroken reports whether an error says that the connection is gone.
 func isBroken(err error) bool {

@@ -21,7 +21,8 @@ const scope = "github.com/boardwalkhq/boardwalk"
 // tracer makes the spans of this process; nil records none.
 var tracer atomic.Pointer[trace.Tracer]
 
-// Use has spans recorded by a provider from now on; nil ends it. Servers and databases look for it when they are made, so it comes before them.
+// Use has spans recorded by a provider from now on; nil ends that. Call it before servers and databases are made: they look only then whether spans are
+// recorded.
 func Use(p trace.TracerProvider) {
 	if p == nil {
 		tracer.Store(nil)
@@ -68,8 +69,8 @@ func Detach(ctx context.Context) context.Context {
 // longestError is the most bytes of an error's text in a span.
 const longestError = 300
 
-// End ends a span, with an error if there was one. That a program is ending is none. Of what a database refuses it has the code alone: the text may repeat
-// values.
+// End ends a span, with the text of an error if there was one. context.Canceled counts as no error: the program is ending. Of an error of PostgreSQL the span
+// has only the SQLSTATE, since the text may contain values.
 func End(s trace.Span, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) && s.IsRecording() {
 		text := err.Error()

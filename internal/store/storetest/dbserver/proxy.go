@@ -215,7 +215,7 @@ func (p *Proxy) Swallow() {
 	}
 }
 
-// Silence is Swallow for all connections that come, too, until Speak.
+// Silence swallows what goes over all connections, those that come later too, until Speak.
 func (p *Proxy) Silence() {
 	p.mu.Lock()
 	p.isSilent = true
