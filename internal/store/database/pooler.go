@@ -112,7 +112,7 @@ func serverProcess(ctx context.Context, c *sql.Conn) (process string, direct boo
 // away, or the pooler had too few connections.
 func uncompared(got int, err error) error {
 	refused, isRefused := errors.AsType[*pgconn.PgError](err)
-	if !Unreachable(err) && !isBroken(err) && !(isRefused && isPassing(refused)) {
+	if mayPass := Unreachable(err) || isBroken(err) || isRefused && isPassing(refused); !mayPass {
 		return fmt.Errorf("database: look whether a pooler shares connections out: %w", err)
 	}
 	return fmt.Errorf("%w: of %d connections at once %d were had within %s; a program needs as many as it may have, so if this lasts "+
