@@ -83,7 +83,7 @@ func (b *chainTokens) readLaunches(ctx context.Context, src *source) error {
 		if err != nil {
 			return err
 		}
-		launched := newLaunched(&l)
+		launched := NewLaunched(&l)
 		if e := b.entry(l.Mint); b.keeps(launched, 0) || (e != nil && e.launch != nil) {
 			b.take(b.at(l.Mint), launched)
 		} else {
@@ -124,7 +124,7 @@ func (b *chainTokens) readFirst(ctx context.Context, src *source) error {
 		if err != nil {
 			return err
 		}
-		launched := newLaunched(&l)
+		launched := NewLaunched(&l)
 		if l.Traded || !launched.HasCurve {
 			b.take(b.at(l.Mint), launched)
 			continue
@@ -169,10 +169,8 @@ func (e *entry) exclude() {
 	if e.launch == nil || e.tape == nil {
 		return
 	}
-	for _, who := range []market.Address{e.launch.Creator, e.launch.curve, e.launch.Pool} {
-		if !who.IsNone() {
-			e.tape.Exclude(who)
-		}
+	for _, who := range e.launch.Excluded() {
+		e.tape.Exclude(who)
 	}
 }
 
@@ -242,7 +240,7 @@ func (b *chainTokens) readTokens(ctx context.Context, src *source) error {
 		b.unread = b.unread[:len(b.unread)-len(part)]
 		for i := range launches {
 			if l := &launches[i]; l.Chain == b.chain {
-				if err := b.comeBack(ctx, src, newLaunched(&l.Launch)); err != nil {
+				if err := b.comeBack(ctx, src, NewLaunched(&l.Launch)); err != nil {
 					return err
 				}
 			}

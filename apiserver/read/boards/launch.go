@@ -30,8 +30,8 @@ type Launched struct {
 	Raised, Target market.Amount
 }
 
-// newLaunched takes what the board keeps.
-func newLaunched(l *market.Launch) *Launched {
+// NewLaunched takes what the board keeps.
+func NewLaunched(l *market.Launch) *Launched {
 	return &Launched{
 		Mint: l.Mint, Creator: l.Creator, Venue: one(l.Venue), Name: l.Name, Symbol: l.Symbol, block: l.Block, logIndex: l.LogIndex,
 		CreatedAt: l.CreatedAt, HasCurve: !l.Curve.IsNone(), curve: l.Curve, State: market.LaunchState(one(string(l.State))),

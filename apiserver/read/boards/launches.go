@@ -160,7 +160,7 @@ func (r *Launches) CardNow(kept *Board, in *declared.Catalog, l *LaunchNow, t *f
 		on.Ranked, on.hourUSD = ranked.Ranked, ranked.hourUSD
 	}
 	c = Shown{
-		Card:  &Card{Launch: newLaunched(&l.Launch), Metadata: beside.Metadata, facts: &f},
+		Card:  &Card{Launch: NewLaunched(&l.Launch), Metadata: beside.Metadata, facts: &f},
 		Chain: l.Chain, On: on, Venue: venue, in: in, bodies: newCardBodies(),
 	}
 	w := f.Worth(l.Mint, t.USD, t.AsOf)
@@ -170,7 +170,7 @@ func (r *Launches) CardNow(kept *Board, in *declared.Catalog, l *LaunchNow, t *f
 		e := entry{facts: &f, launch: c.Launch, checked: beside.Critical}
 		at := on.Ranked.Latest(t.Changed).At // and not of each block, in which nothing need have happened to it
 		judging := chainTokens{chain: l.Chain, status: store.ChainStatus{Last: market.Header{Time: at}}, stale: t.Stale}
-		judging.judge(&e, &r.gate, &measured{w, resting(c.Launch, w.Liquidity, at)})
+		judging.judge(&e, &r.gate, &Measured{w, resting(c.Launch, w.Liquidity, at)})
 		c.verdict = e.verdict
 		c.Standing = c.standing(on, at)
 	}

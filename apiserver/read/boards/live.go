@@ -82,7 +82,7 @@ func (b *chainTokens) live(everything bool) []Ranked {
 		if was >= 0 && !e.isTouched {
 			r.Parts = last[was].Parts
 		} else {
-			r.Parts = b.measure(e).parts
+			r.Parts = b.measure(e).Parts
 			r.Score = e.score
 		}
 		b.list[i] = r

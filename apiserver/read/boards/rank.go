@@ -7,8 +7,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/internal/board"
-	"github.com/boardwalkhq/boardwalk/internal/market"
-	"github.com/boardwalkhq/boardwalk/internal/traction"
 )
 
 // boardPlace is an entry's place on the board.
@@ -62,37 +60,23 @@ func (b *chainTokens) measureTouched(gate *board.Gate, everything bool) {
 }
 
 // judge holds a card to the quality bar, once per ranking, and when it comes.
-func (b *chainTokens) judge(e *entry, gate *board.Gate, m *measured) {
-	var hour traction.Hour
+func (b *chainTokens) judge(e *entry, gate *board.Gate, m *Measured) {
+	s := b.subject(e)
+	hour := s.Hour()
 	e.traded = nil
 	if e.tape != nil {
-		hour = e.tape.Hour(b.status.Last.Time)
-		if e.launch.CreatedAt > b.status.Last.Time-figures.HourS && m.worth.BeforeUSD > 0 {
-			hour.ReferenceUSD = m.worth.BeforeUSD // what the launch said: no trade was made at it
+		if e.launch.CreatedAt > b.status.Last.Time-figures.HourS && m.Worth.BeforeUSD > 0 {
+			hour.ReferenceUSD = m.Worth.BeforeUSD // what the launch said: no trade was made at it
 		} else if before := b.hourAgo(e); before > 0 {
 			hour.ReferenceUSD = before
 		}
-		e.traded = &traded{m.parts, e.score, hour}
+		e.traded = &traded{m.Parts, e.score, hour}
 	}
-	e.rankedScore, e.liquidity, e.members = e.score, m.worth.Liquidity, int32(m.parts.Members)
+	e.rankedScore, e.liquidity, e.members = e.score, m.Worth.Liquidity, int32(m.Parts.Members)
 	if !e.judged {
 		e.judgedAt = uint32(b.status.Last.Time)
 	}
-	l := e.launch
-	c := board.Candidate{
-		Chain: b.chain, OnCurve: l.onCurve(), LiquidityUSD: m.worth.Liquidity, Volume24hUSD: m.worth.Volume, AgeS: int64(m.parts.AgeS),
-		Buyers1h: &hour.Buyers, TrustCritical: e.checked,
-	}
-	if e.facts.Status == market.HoldersCurrent && !b.stale {
-		c.Holders = &e.facts.Holders
-	}
-	if l.State == market.LaunchCompleted {
-		c.FullS = max(0, b.status.Last.Time-l.CompletedAt)
-	}
-	if l.HasProgress {
-		c.ProgressPct = &l.Progress
-	}
-	if e.pass, e.fails = e.hold.Tick(gate.Fails(c)); !e.pass {
+	if e.pass, e.fails = e.hold.Tick(gate.Fails(s.Candidate(m, &hour))); !e.pass {
 		e.rank = 0
 	}
 	e.judged = true

@@ -129,32 +129,20 @@ func (b *chainTokens) at(mint market.Address) *entry {
 	return e
 }
 
-// measured is what a token is worth at one moment, and what its score is made of.
-type measured struct {
-	worth figures.Worth
-	parts traction.Parts
+// measure sets an entry's score.
+func (b *chainTokens) measure(e *entry) Measured {
+	s := b.subject(e)
+	s.Members = b.in.Count(b.chain, e.mint)
+	m := s.Measure()
+	e.score, e.worthUSD, e.valued, e.pegged = traction.Score(m.Parts), m.Worth.Liquidity, m.Worth.Valued(), m.Worth.Pegged
+	return m
 }
 
-// measure sets an entry's score. A token's market is as old as its launch.
-func (b *chainTokens) measure(e *entry) (m measured) {
-	now := b.status.Last.Time
-	if e.facts != nil {
-		m.worth = e.facts.Worth(e.mint, b.usd, now)
-		m.parts.AgeS = float64(max(now-e.facts.FirstSeenAt, 0))
+// subject is what an entry's score and its place on the board follow from, but for the members.
+func (b *chainTokens) subject(e *entry) Subject {
+	return Subject{
+		Chain: b.chain, Mint: e.mint, Launch: e.launch, Facts: e.facts, Tape: e.tape, USD: b.usd, Checked: e.checked, Now: b.status.Last.Time, Stale: b.stale,
 	}
-	m.parts.LiquidityUSD = m.worth.Liquidity
-	if e.launch != nil {
-		m.parts = resting(e.launch, m.worth.Liquidity, now)
-	}
-	if e.facts != nil {
-		m.parts.NewHolders = e.facts.NewHolders(now, b.stale)
-	}
-	if e.tape != nil {
-		e.tape.Measure(&m.parts, now)
-	}
-	m.parts.Members = float64(b.in.Count(b.chain, e.mint))
-	e.score, e.worthUSD, e.valued, e.pegged = traction.Score(m.parts), m.worth.Liquidity, m.worth.Valued(), m.worth.Pegged
-	return m
 }
 
 // prune drops tapes on which nothing is left, launches that the board keeps no more, and then the entries that have neither.

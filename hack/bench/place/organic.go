@@ -1,0 +1,249 @@
+package place
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
+)
+
+// kinds of addresses of the simulation, for lab.AddressOf.
+const (
+	organicWallets = 41 + iota
+	organicTokens
+	organicPools
+	exchanges
+	bridges
+	attackWallets
+	attackTokens
+)
+
+// organic launches tokens and trades them as a population does.
+type organic struct {
+	*population
+
+	chain *chain
+	seed  uint64
+	// until is when the last launch may be.
+	until   int64
+	made    accounts
+	from    []*account // exchanges' wallets, then bridges
+	bundler *account
+	regular []*account // of which most purchases are
+	// paid are wallets that got their first coins on this chain and haven't bought yet, by when that was.
+	paid   []*account
+	wealth  map[*account]float64
+	tokens  []*token
+	// honest are the tokens that nobody bundles or washes.
+	honest map[*token]bool
+}
+
+// settle plans a population's launches on a chain, from its beginning on.
+func settle(c *chain, p *population, seed uint64, until int64) *organic {
+	o := &organic{
+		population: p, chain: c, seed: seed, until: until, made: accounts{seed: seed, kind: organicWallets}, wealth: make(map[*account]float64),
+		honest: make(map[*token]bool),
+	}
+	for i := range exchangeWallets {
+		o.from = append(o.from, &account{address: lab.AddressOf(seed, exchanges, i)})
+	}
+	o.from = append(o.from, &account{address: lab.AddressOf(seed, bridges, 0)}, &account{address: lab.AddressOf(seed, bridges, 1)})
+	rng := rand.New(rand.NewPCG(seed, 0))
+	o.bundler = o.made.next(0)
+	at, all := float64(genesis), 0.0
+	for n := 0; ; n++ {
+		at += rng.ExpFloat64() * day / (p.launchesADay * p.traded)
+		if int64(at) >= until {
+			break
+		}
+		if buyers := p.buyers.draw(rng); buyers >= leastBuyers {
+			all += buyers
+			c.at(int64(at), func() { o.launch(n, buyers) })
+		}
+	}
+	for range int(all / p.perDay * payments) {
+		c.at(genesis+rng.Int64N(until-genesis), func() { o.pay(rng) })
+	}
+	return o
+}
+
+// pay gives a wallet its first coins.
+func (o *organic) pay(rng *rand.Rand) *account {
+	who := o.wallet(o.chain.now, rng)
+	from := o.funder(rng)
+	o.chain.send(&transaction{signer: from, payments: []payment{{from, who, coins(firstCoins.draw(rng)), plain}}})
+	o.paid = append(o.paid, who)
+	return who
+}
+
+// wallet makes a wallet.
+func (o *organic) wallet(born int64, rng *rand.Rand) *account {
+	who := o.made.next(born)
+	o.wealth[who] = lognormal{1, o.buyUSD.sigma * wealthShare}.draw(rng)
+	if rng.Float64() < o.smart {
+		who.bundler = o.bundler
+	}
+	return who
+}
+
+// launch makes the n-th token and plans its trades.
+func (o *organic) launch(n int, buyers float64) {
+	rng := rand.New(rand.NewPCG(o.seed, uint64(n)+1))
+	t := &token{name: fmt.Sprint("Token ", n), symbol: fmt.Sprint("T", n), creator: o.made.next(o.chain.now)}
+	kind := curve
+	if rng.Float64() < rangedShare {
+		kind = ranged
+	}
+	o.chain.launch(t, kind, lab.AddressOf(o.seed, organicTokens, n), lab.AddressOf(o.seed, organicPools, n))
+	o.tokens, o.honest[t] = append(o.tokens, t), true
+	if rng.Float64() < creatorBuys {
+		o.chain.buy(t.creator, t.main, coins(creatorUSD.draw(rng)), false)
+		if rng.Float64() < creatorSells {
+			o.chain.at(o.chain.now+int64(creatorHold.draw(rng)), func() { o.sell(t, t.creator, 1, false) })
+		}
+	}
+	if rng.Float64() < o.bundled {
+		o.bundle(t, rng)
+	}
+	o.snipe(t, rng)
+	life := lifetime(rng)
+	for range poisson(rng, buyers) {
+		o.chain.at(t.launchedAt+int64(arrival(rng, life)), func() { o.buyer(t, rng) })
+	}
+	if rng.Float64() < o.washed {
+		o.wash(t, rng, life)
+	}
+}
+
+// bundle has accounts of the creator buy in the block of the launch.
+func (o *organic) bundle(t *token, rng *rand.Rand) {
+	o.honest[t] = false
+	n := o.bundleFrom + rng.IntN(o.bundleTo-o.bundleFrom+1)
+	// What they want of the supply costs so many coins at the first price.
+	whole := float64(t.main.quote) * o.bundleSupply * supply / (float64(t.main.base) - o.bundleSupply*supply)
+	for range n {
+		who := o.made.next(o.chain.now)
+		o.chain.send(&transaction{signer: t.creator, payments: []payment{{t.creator, who, uint64(whole / float64(n)), plain}}})
+		o.chain.buy(who, t.main, uint64(whole/float64(n)), false)
+		o.chain.at(o.chain.now+int64(creatorHold.draw(rng)), func() { o.sell(t, who, 1, false) })
+	}
+}
+
+// snipe has strangers buy in the first two blocks.
+func (o *organic) snipe(t *token, rng *rand.Rand) {
+	if rng.Float64() >= o.sniped {
+		return
+	}
+	for n := 1; n == 1 || rng.Float64() < 1-1/o.snipers; n++ {
+		who, usd, hold := o.someone(rng), o.sniperUSD.draw(rng), sniperHold.draw(rng)
+		o.chain.at(o.chain.now+int64(rng.IntN(2))*blockS, func() {
+			o.chain.buy(who, t.main, coins(usd), false)
+			o.chain.at(o.chain.now+1+int64(hold), func() { o.sell(t, who, 1, false) })
+		})
+	}
+}
+
+// buyer has somebody buy, and plans what becomes of it.
+func (o *organic) buyer(t *token, rng *rand.Rand) {
+	who := o.someone(rng)
+	usd := lognormal{o.buyUSD.median * o.wealth[who], o.buyUSD.sigma * math.Sqrt(1-wealthShare*wealthShare)}.draw(rng)
+	o.chain.buy(who, t.main, coins(usd), rng.Float64() < routed)
+	hold := int64(o.holdS.draw(rng))
+	if rng.Float64() < o.again {
+		o.chain.at(o.chain.now+1+int64(float64(hold)*rng.Float64()), func() { o.chain.buy(who, t.main, coins(usd), rng.Float64() < routed) })
+	}
+	if rng.Float64() < o.neverSell {
+		return
+	}
+	if rng.Float64() < 0.7 {
+		o.chain.at(o.chain.now+1+hold, func() { o.sell(t, who, 1, rng.Float64() < routed) })
+		return
+	}
+	o.chain.at(o.chain.now+1+hold, func() { o.sell(t, who, 0.5, rng.Float64() < routed) })
+	o.chain.at(o.chain.now+1+2*hold, func() { o.sell(t, who, 1, rng.Float64() < routed) })
+}
+
+// sell has an account sell a share of what it has.
+func (o *organic) sell(t *token, who *account, share float64, routed bool) {
+	o.chain.sell(who, t.main, uint64(float64(t.balances[who])*share), routed)
+}
+
+// wash has bots trade a token to and fro while it lives: a tenth of the time of its buyers, for what a buyer pays.
+func (o *organic) wash(t *token, rng *rand.Rand, life float64) {
+	o.honest[t] = false
+	bots := make([]*account, 4)
+	for i := range bots {
+		bots[i] = o.made.next(o.chain.now)
+	}
+	every := 20 + rng.Float64()*100
+	end := o.chain.now + int64(min(life, 6*hour))
+	var step func()
+	step = func() {
+		who := bots[rng.IntN(len(bots))]
+		if t.balances[who] > 0 {
+			o.sell(t, who, 1, false)
+		} else {
+			o.chain.buy(who, t.main, coins(o.buyUSD.draw(rng)), false)
+		}
+		if next := o.chain.now + 1 + int64(rng.ExpFloat64()*every); next < end {
+			o.chain.at(next, step)
+		}
+	}
+	o.chain.at(o.chain.now+60, step)
+}
+
+// someone is who buys: mostly one who bought before.
+func (o *organic) someone(rng *rand.Rand) *account {
+	tokens := o.perDay
+	if rng.Float64() < o.terminals {
+		tokens = terminalTokens
+	}
+	if len(o.regular) > 0 && rng.Float64() < 1-1/tokens {
+		return o.regular[rng.IntN(len(o.regular))]
+	}
+	born := o.chain.now - int64(min(walletAge.draw(rng), oldest))
+	who := o.firstAfter(born, rng)
+	o.regular = append(o.regular, who)
+	return who
+}
+
+// firstAfter is a wallet that nobody bought with: one that was paid first after a time, or else at it.
+func (o *organic) firstAfter(born int64, rng *rand.Rand) *account {
+	if born < genesis {
+		return o.wallet(born, rng)
+	}
+	i, _ := slices.BinarySearchFunc(o.paid, born, func(a *account, born int64) int { return cmp.Compare(a.born, born) })
+	if i == len(o.paid) {
+		o.pay(rng)
+	}
+	who := o.paid[i]
+	o.paid = slices.Delete(o.paid, i, i+1)
+	return who
+}
+
+// funder is who pays a wallet its first coins.
+func (o *organic) funder(rng *rand.Rand) *account {
+	switch u := rng.Float64(); {
+	case u < fromExchange:
+		return o.from[int(float64(exchangeWallets)*math.Pow(rng.Float64(), 4))] // the first three pay some half of them
+	case u < fromExchange+fromBridge || len(o.regular) == 0:
+		return o.from[exchangeWallets+rng.IntN(2)]
+	default:
+		return o.regular[rng.IntN(len(o.regular))]
+	}
+}
+
+// poisson is how many of a process there are that has so many in the mean.
+func poisson(rng *rand.Rand, mean float64) int {
+	if mean > 50 {
+		return max(0, int(math.Round(mean+math.Sqrt(mean)*rng.NormFloat64())))
+	}
+	n, left := 0, math.Exp(-mean)
+	for p := rng.Float64(); p > left; p *= rng.Float64() {
+		n++
+	}
+	return n
+}
