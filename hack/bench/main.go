@@ -11,6 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/bench/members"
 	"github.com/boardwalkhq/boardwalk/hack/bench/operator"
 	"github.com/boardwalkhq/boardwalk/hack/bench/overload"
+	"github.com/boardwalkhq/boardwalk/hack/bench/place"
 	"github.com/boardwalkhq/boardwalk/hack/bench/search"
 	"github.com/boardwalkhq/boardwalk/hack/bench/solana"
 	"github.com/boardwalkhq/boardwalk/hack/bench/tokens"
@@ -20,6 +21,7 @@ import (
 func main() {
 	os.Exit(lab.Main("go run ./hack/bench",
 		tokens.Command(), search.Command(), overload.Command(), board.Command(), members.Command(), operator.Command(), mainnet.Command(), solana.Command(),
+		place.Command(),
 		lab.Serve(map[string]func() *catalog.Catalog{board.Name: board.Catalog}), operator.Operate(),
 	))
 }

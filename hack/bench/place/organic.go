@@ -19,6 +19,7 @@ const (
 	bridges
 	attackWallets
 	attackTokens
+	strangers
 )
 
 // organic launches tokens and trades them as a population does.
@@ -27,6 +28,8 @@ type organic struct {
 
 	chain *chain
 	seed  uint64
+	// alone says that not all launches are made: whoever would have bought others before is another wallet then.
+	alone bool
 	// until is when the last launch may be.
 	until   int64
 	made    accounts
@@ -35,17 +38,20 @@ type organic struct {
 	regular []*account // of which most purchases are
 	// paid are wallets that got their first coins on this chain and haven't bought yet, by when that was.
 	paid   []*account
-	wealth  map[*account]float64
-	tokens  []*token
+	wealth map[*account]float64
+	tokens map[int]*token // by when they were launched
 	// honest are the tokens that nobody bundles or washes.
 	honest map[*token]bool
 }
 
-// settle plans a population's launches on a chain, from its beginning on.
-func settle(c *chain, p *population, seed uint64, until int64) *organic {
+// all has settle plan all launches.
+func all(int) bool { return true }
+
+// settle plans a population's launches on a chain, from its beginning on, but for those that aren't wanted.
+func settle(c *chain, p *population, seed uint64, until int64, wanted func(n int) bool) *organic {
 	o := &organic{
 		population: p, chain: c, seed: seed, until: until, made: accounts{seed: seed, kind: organicWallets}, wealth: make(map[*account]float64),
-		honest: make(map[*token]bool),
+		honest: make(map[*token]bool), tokens: make(map[int]*token),
 	}
 	for i := range exchangeWallets {
 		o.from = append(o.from, &account{address: lab.AddressOf(seed, exchanges, i)})
@@ -53,18 +59,22 @@ func settle(c *chain, p *population, seed uint64, until int64) *organic {
 	o.from = append(o.from, &account{address: lab.AddressOf(seed, bridges, 0)}, &account{address: lab.AddressOf(seed, bridges, 1)})
 	rng := rand.New(rand.NewPCG(seed, 0))
 	o.bundler = o.made.next(0)
-	at, all := float64(genesis), 0.0
+	at, buyersOfAll := float64(genesis), 0.0
 	for n := 0; ; n++ {
 		at += rng.ExpFloat64() * day / (p.launchesADay * p.traded)
 		if int64(at) >= until {
 			break
 		}
 		if buyers := p.buyers.draw(rng); buyers >= leastBuyers {
-			all += buyers
+			buyersOfAll += buyers
+			if !wanted(n) {
+				o.alone = true
+				continue
+			}
 			c.at(int64(at), func() { o.launch(n, buyers) })
 		}
 	}
-	for range int(all / p.perDay * payments) {
+	for range int(buyersOfAll / p.perDay * payments) {
 		c.at(genesis+rng.Int64N(until-genesis), func() { o.pay(rng) })
 	}
 	return o
@@ -89,16 +99,19 @@ func (o *organic) wallet(born int64, rng *rand.Rand) *account {
 	return who
 }
 
+// rng is the n-th token's chance.
+func (o *organic) rng(n int) *rand.Rand { return rand.New(rand.NewPCG(o.seed, uint64(n)+1)) }
+
 // launch makes the n-th token and plans its trades.
 func (o *organic) launch(n int, buyers float64) {
-	rng := rand.New(rand.NewPCG(o.seed, uint64(n)+1))
-	t := &token{name: fmt.Sprint("Token ", n), symbol: fmt.Sprint("T", n), creator: o.made.next(o.chain.now)}
-	kind := curve
+	rng := o.rng(n)
+	t := &token{name: fmt.Sprint("Token ", n), symbol: fmt.Sprint("T", n), creator: o.newcomer(rng)}
+	at := &venues[0]
 	if rng.Float64() < rangedShare {
-		kind = ranged
+		at = &venues[1]
 	}
-	o.chain.launch(t, kind, lab.AddressOf(o.seed, organicTokens, n), lab.AddressOf(o.seed, organicPools, n))
-	o.tokens, o.honest[t] = append(o.tokens, t), true
+	o.chain.launch(t, at, lab.AddressOf(o.seed, organicTokens, n), lab.AddressOf(o.seed, organicPools, n))
+	o.tokens[n], o.honest[t] = t, true
 	if rng.Float64() < creatorBuys {
 		o.chain.buy(t.creator, t.main, coins(creatorUSD.draw(rng)), false)
 		if rng.Float64() < creatorSells {
@@ -177,6 +190,7 @@ func (o *organic) wash(t *token, rng *rand.Rand, life float64) {
 	bots := make([]*account, 4)
 	for i := range bots {
 		bots[i] = o.made.next(o.chain.now)
+		o.chain.send(&transaction{signer: t.creator, payments: []payment{{t.creator, bots[i], coins(o.buyUSD.median * 10), plain}}})
 	}
 	every := 20 + rng.Float64()*100
 	end := o.chain.now + int64(min(life, 6*hour))
@@ -201,19 +215,25 @@ func (o *organic) someone(rng *rand.Rand) *account {
 	if rng.Float64() < o.terminals {
 		tokens = terminalTokens
 	}
-	if len(o.regular) > 0 && rng.Float64() < 1-1/tokens {
+	if len(o.regular) > 0 && !o.alone && rng.Float64() < 1-1/tokens {
 		return o.regular[rng.IntN(len(o.regular))]
 	}
-	born := o.chain.now - int64(min(walletAge.draw(rng), oldest))
-	who := o.firstAfter(born, rng)
+	who := o.newcomer(rng)
 	o.regular = append(o.regular, who)
 	return who
+}
+
+// newcomer is a wallet of some age that has nothing to do with launches so far.
+func (o *organic) newcomer(rng *rand.Rand) *account {
+	return o.firstAfter(o.chain.now-int64(min(walletAge.draw(rng), oldest)), rng)
 }
 
 // firstAfter is a wallet that nobody bought with: one that was paid first after a time, or else at it.
 func (o *organic) firstAfter(born int64, rng *rand.Rand) *account {
 	if born < genesis {
-		return o.wallet(born, rng)
+		who := o.wallet(born, rng)
+		who.nonce = 1 + uint64(float64(genesis-born)/day*transactionsADay.draw(rng))
+		return who
 	}
 	i, _ := slices.BinarySearchFunc(o.paid, born, func(a *account, born int64) int { return cmp.Compare(a.born, born) })
 	if i == len(o.paid) {

@@ -41,19 +41,32 @@ type pool struct {
 const (
 	// The curve sells 793.1 of 1,073 M tokens, from a virtual 1.7 coins on; it is full when it has raised 4.8 coins, or 12,000 USD.
 	curveBase, curveSale, curveQuote = 1_073_000_000 * million, 793_100_000 * million, 1_700_000_000
-	curveFeePPM, curveCreatorShare   = 10_000, 0.3
-	// The other venue's pool begins with all tokens at a value of 10 coins.
-	rangedQuote                      = 10 * gwei
-	rangedFeePPM, rangedCreatorShare = 10_000, 0.8
-	pairFeePPM                       = 3000
+	// The pool of the others begins with all tokens at a value of 10 coins.
+	rangedQuote = 10 * gwei
+	// venueFeePPM is the fee of the venues, pairFeePPM that of a pair, in millionths.
+	venueFeePPM, pairFeePPM = 10_000, 3000
 )
+
+// venue is where tokens are launched. The creator gets a share of the fee of each trade.
+type venue struct {
+	name         string
+	kind         kind
+	creatorShare float64
+}
+
+// venues are those of the chain. Those who launch honestly choose between the first two.
+var venues = []venue{
+	{"a curve, 30 % of its fee for the creator", curve, 0.3},
+	{"a pool, half of its fee for the creator", ranged, 0.5},
+	{"a pool, all of its fee for the creator", ranged, 1},
+}
 
 // token is a launched token.
 type token struct {
 	name, symbol string
-	address    market.Address
-	creator    *account
-	launchedAt int64
+	address      market.Address
+	creator      *account
+	launchedAt   int64
 	// main is where it is launched, and where it is traded once its curve is full. own is a pair that an attacker made.
 	main, own *pool
 	// curve is the curve that it began on; nil where it began in a pool.
@@ -64,13 +77,13 @@ type token struct {
 }
 
 // launch makes a token on a venue.
-func (c *chain) launch(t *token, kind kind, address, poolID market.Address) {
+func (c *chain) launch(t *token, at *venue, address, poolID market.Address) {
 	t.address, t.launchedAt, t.balances = address, c.now, make(map[*account]uint64)
 	c.filled.Facts = append(c.filled.Facts, tokenFact(address, t.name, t.symbol, tokenDecimals))
-	if kind == curve {
+	if at.kind == curve {
 		t.curve = &pool{
 			kind: curve, id: curveContract, token: t, base: curveBase, quote: curveQuote, emptyBase: curveBase - curveSale, emptyQuote: curveQuote,
-			feePPM: curveFeePPM, creatorShare: curveCreatorShare,
+			feePPM: venueFeePPM, creatorShare: at.creatorShare,
 		}
 		t.main = t.curve
 		c.send(&transaction{signer: t.creator, events: []market.Event{
@@ -78,14 +91,14 @@ func (c *chain) launch(t *token, kind kind, address, poolID market.Address) {
 			market.Launched{
 				Venue: curveVenue, Token: address, Creator: t.creator.address, Name: t.name, Symbol: t.symbol, Curve: curveContract, Quote: market.Native,
 				Rules:    market.CurveRules{Pricing: market.PriceReserves, Basis: market.TokensSold},
-				SaleBase: raw(curveSale), TargetQuote: wei(t.curve.full()), FeeBps: curveFeePPM / 100,
+				SaleBase: raw(curveSale), TargetQuote: wei(t.curve.full()), FeeBps: venueFeePPM / 100,
 				Reserves: market.CurveReserves{VirtualBase: raw(curveBase), VirtualQuote: wei(curveQuote)}, Tells: market.TellsVirtual,
 			},
 		}})
 		return
 	}
 	p := &pool{
-		kind: ranged, id: poolID, token: t, base: supply, quote: rangedQuote, emptyQuote: rangedQuote, feePPM: rangedFeePPM, creatorShare: rangedCreatorShare,
+		kind: ranged, id: poolID, token: t, base: supply, quote: rangedQuote, emptyQuote: rangedQuote, feePPM: venueFeePPM, creatorShare: at.creatorShare,
 	}
 	t.main = p
 	sqrt, tick := p.sqrtPrice()
@@ -136,21 +149,22 @@ func (p *pool) sqrtPrice() (sqrt market.Amount, tick int32) {
 	return sqrt, int32(math.Floor(math.Log(ratio) / math.Log(1.0001)))
 }
 
-// buy has an account pay in a pool, and gives what was paid, which is less where the curve is full before. Through a router the tokens pass a contract.
-func (c *chain) buy(who *account, p *pool, paid uint64, routed bool) uint64 {
+// buy has an account pay in a pool, and gives what was paid, which is less where the curve is full before, and what of it was the fee. Through a
+// router the tokens pass a contract.
+func (c *chain) buy(who *account, p *pool, paid uint64, routed bool) (_, fee uint64) {
 	if p.kind == curve {
 		if need := p.fill(); paid > need {
 			paid = need
 		}
 	}
-	fee := share(paid, p.feePPM, million)
+	fee = share(paid, p.feePPM, million)
 	net := paid - fee
 	got := share(p.base, net, p.quote+net)
 	if left := p.left(); got > left || p.kind == curve && left-got < million {
 		got = left // a rest below a token is the rounding of what fills a curve
 	}
 	if got == 0 {
-		return 0
+		return 0, 0
 	}
 	if p.base, p.quote = p.base-got, p.quote+net; p.kind == pair {
 		p.quote += fee
@@ -161,7 +175,7 @@ func (c *chain) buy(who *account, p *pool, paid uint64, routed bool) uint64 {
 	if p.kind == curve && p.left() == 0 {
 		c.graduate(p.token)
 	}
-	return paid
+	return paid, fee
 }
 
 // fill is what has to be paid into a curve until it is sold out.
@@ -170,28 +184,28 @@ func (p *pool) fill() uint64 {
 	return share(net, million, million-p.feePPM) + 1
 }
 
-// sell has an account sell tokens in a pool, and gives what it got.
-func (c *chain) sell(who *account, p *pool, sold uint64, routed bool) uint64 {
+// sell has an account sell tokens in a pool, and gives what it got, and what the fee was worth.
+func (c *chain) sell(who *account, p *pool, sold uint64, routed bool) (got, fee uint64) {
 	sold = min(sold, p.token.balances[who])
-	var got, fee uint64
+	moved := uint64(0)
 	if p.kind == pair {
 		net := sold - share(sold, p.feePPM, million)
 		got = share(p.quote, net, p.base+net)
-		p.quote -= got
+		fee = share(got, p.feePPM, million-p.feePPM)
+		moved = got
 	} else {
 		gross := min(share(p.quote, sold, p.base+sold), p.quote-p.emptyQuote)
 		fee = share(gross, p.feePPM, million)
-		got = gross - fee
-		p.quote -= gross
+		got, moved = gross-fee, gross
 	}
 	if got == 0 {
-		return 0
+		return 0, 0
 	}
-	p.base += sold
+	p.base, p.quote = p.base+sold, p.quote-moved
 	p.token.balances[who] -= sold
 	p.token.creatorFees += float64(fee) * p.creatorShare
-	c.send(&transaction{signer: who.signer(), events: p.sold(who, sold, got, got+fee, routed)})
-	return got
+	c.send(&transaction{signer: who.signer(), events: p.sold(who, sold, got, moved, routed)})
+	return got, fee
 }
 
 // bought are the logs of a purchase; net is by how much the coins in the pool rose.

@@ -57,7 +57,9 @@ var (
 	creatorHold = lognormal{1800, 2}
 	sniperHold  = lognormal{60, 1.55}
 	firstCoins  = lognormal{150, 1.5}
-	walletAge   = lognormal{48 * day, 3.7}
+	// transactionsADay is how many a wallet sent before anything is known of it.
+	transactionsADay = lognormal{0.5, 1.5}
+	walletAge        = lognormal{48 * day, 3.7}
 	// oldest is the most that a wallet's age can be.
 	oldest = 1000.0 * day
 )
@@ -89,7 +91,9 @@ var populations = []population{
 // lognormal is a distribution by its median and the standard deviation of its logarithm.
 type lognormal struct{ median, sigma float64 }
 
-func (l lognormal) draw(rng *rand.Rand) float64 { return l.median * math.Exp(l.sigma*rng.NormFloat64()) }
+func (l lognormal) draw(rng *rand.Rand) float64 {
+	return l.median * math.Exp(l.sigma*rng.NormFloat64())
+}
 
 // tailed is lognormal but for a share of tail, which is Pareto's from a value on, by an exponent, up to a value.
 type tailed struct {

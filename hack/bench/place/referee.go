@@ -30,6 +30,8 @@ type referee struct {
 	usd     map[market.Address]market.QuotePrice
 	// minutes are the candles of a minute by when they open: they leave the window of a day, for which the indexer reads them again.
 	minutes map[int64]map[market.CandleKey]market.Candle
+	// changed is told of what each batch of blocks changed.
+	changed func(*market.Changes, market.Header)
 	err     error
 }
 
@@ -50,7 +52,7 @@ func newReferee() *referee {
 	return &referee{
 		machine: machine, state: derive.NewState(market.Beginning{}), gate: board.DefaultGate(), entries: make(map[market.Address]*entry),
 		poolsOf: make(map[market.Address]map[market.Address]market.Pool), usd: make(map[market.Address]market.QuotePrice),
-		minutes: make(map[int64]map[market.CandleKey]market.Candle), err: err,
+		minutes: make(map[int64]map[market.CandleKey]market.Candle), changed: func(*market.Changes, market.Header) {}, err: err,
 	}
 }
 
@@ -82,6 +84,7 @@ func (r *referee) apply(blocks []market.Block, until market.Header) error {
 	}
 	changes := r.state.Flush(cached)
 	r.book(&changes)
+	r.changed(&changes, until)
 	return nil
 }
 
@@ -169,15 +172,15 @@ type standing struct {
 }
 
 // judge is the standing of one launch; false while it is on no board.
-func (r *referee) judge(mint market.Address, now int64) (standing, bool) {
+func (r *referee) judge(mint market.Address) (standing, bool) {
 	e := r.entries[mint]
 	if e == nil || e.launch == nil {
 		return standing{}, false
 	}
 	if e.changed {
-		e.facts, e.changed = r.factsOf(e, now), false
+		e.facts, e.changed = r.factsOf(e), false
 	}
-	s := boards.Subject{Chain: chainID, Mint: mint, Launch: e.launch, Facts: e.facts, Tape: e.tape, USD: r.usd, Now: now}
+	s := boards.Subject{Chain: chainID, Mint: mint, Launch: e.launch, Facts: e.facts, Tape: e.tape, USD: r.usd, Now: r.state.Last().Time}
 	m := s.Measure()
 	if !m.Worth.Valued() {
 		return standing{}, false
@@ -188,18 +191,18 @@ func (r *referee) judge(mint market.Address, now int64) (standing, bool) {
 	return out, true
 }
 
-func (r *referee) factsOf(e *entry, now int64) *figures.Facts {
+func (r *referee) factsOf(e *entry) *figures.Facts {
 	pools := slices.SortedFunc(maps.Values(r.poolsOf[e.token.Mint]), func(a, b market.Pool) int { return a.ID.Compare(b.ID) })
 	pools = slices.DeleteFunc(pools, func(p market.Pool) bool { return p.Unlisted })
-	f := figures.NewFacts(&figures.Token{Chain: chainID, Token: e.token, Pools: pools, Launched: true, GraduatedAt: e.at, AsOf: now, USD: r.usd})
+	f := figures.NewFacts(&figures.Token{Chain: chainID, Token: e.token, Pools: pools, Launched: true, GraduatedAt: e.at, AsOf: r.state.Last().Time, USD: r.usd})
 	return &f
 }
 
 // running are the launches that pass, best first.
-func (r *referee) running(now int64) []standing {
+func (r *referee) running() []standing {
 	var out []standing
 	for mint := range r.entries {
-		if s, ok := r.judge(mint, now); ok && s.pass {
+		if s, ok := r.judge(mint); ok && s.pass {
 			out = append(out, s)
 		}
 	}

@@ -1,0 +1,106 @@
+package place
+
+import "math"
+
+// inputs are the prices of what an attacker needs, in USD. docs/place.md has their sources.
+type inputs struct {
+	name string
+	// gasGwei is the price of a unit of gas.
+	gasGwei float64
+	// Of a wallet: a fresh one that the attacker pays the first coins, what it costs more where an exchange pays them, and one that is thirty days
+	// old or more.
+	fresh, exchange, aged float64
+	// rented is what a day of somebody's own, used wallet costs.
+	rented float64
+	// capitalADay is the interest on a USD for a day.
+	capitalADay float64
+}
+
+// allInputs are the cheapest that are offered anywhere, usual ones, and dear ones.
+var allInputs = []inputs{
+	{name: "cheap", gasGwei: 0.0002, fresh: 0.001, exchange: 0.02, aged: 0.03, rented: 0.1, capitalADay: 0.00009},
+	{name: "middle", gasGwei: 0.005, fresh: 0.003, exchange: 0.1, aged: 1, rented: 0.5, capitalADay: 0.00014},
+	{name: "dear", gasGwei: 0.15, fresh: 0.03, exchange: 1, aged: 5, rented: 2.5, capitalADay: 0.00099},
+}
+
+// Gas that transactions take, in units.
+const (
+	gasTransfer  = 21_000
+	gasSwap      = 130_000
+	gasApproval  = 46_000
+	gasToken     = 45_500 // of a token's transfer to an account that had none
+	gasDisperse  = 37_000 // for each account that is paid by one transaction
+	gasLaunch    = 1_500_000
+	gasPair      = 2_700_000
+	gasLiquidity = 160_000
+)
+
+// gasUSD is what units of gas cost.
+func (in *inputs) gasUSD(units float64) float64 { return units * in.gasGwei / gwei * coinUSD }
+
+// source is where an attacker's wallets come from.
+type source uint8
+
+const (
+	fresh source = iota
+	aged
+	rented
+	sources
+)
+
+var sourceNames = [sources]string{"fresh", "aged", "rented"}
+
+// funding is how an attacker's wallets get their coins.
+type funding uint8
+
+const (
+	// fanOut is one wallet that pays all, inChain each that pays the next, disperse a contract that pays many in one transaction and logs it,
+	// inSilence one that logs nothing, fromExchanges withdrawals from exchanges' wallets.
+	fanOut funding = iota
+	inChain
+	disperse
+	inSilence
+	fromExchanges
+	fundings
+)
+
+var fundingNames = [fundings]string{"one wallet pays all", "each pays the next", "a contract pays and logs it", "a contract pays and logs nothing", "exchanges pay"}
+
+// walletUSD is what a wallet costs for so many days.
+func (in *inputs) walletUSD(s source, f funding, days float64) float64 {
+	usd := in.fresh
+	switch s {
+	case aged:
+		usd = in.aged
+	case rented:
+		usd = in.rented * math.Ceil(days)
+	default:
+	}
+	if f == fromExchanges {
+		usd += in.exchange
+	}
+	return usd
+}
+
+// ledger is an attacker's money.
+type ledger struct {
+	// out is what was paid so far less what came back, in USD; it is tied up meanwhile, since the time of last.
+	out, tied float64 // tied in USD times seconds
+	last      int64
+	// gas, wallets and fees are what was paid for those; of a fee all that the attacker doesn't get back as the creator or the owner of a pair.
+	gas, wallets, fees float64
+}
+
+// move books that money goes out, or comes in where it is below 0.
+func (l *ledger) move(usd float64, now int64) {
+	if l.last > 0 {
+		l.tied += max(0, l.out) * float64(now-l.last)
+	}
+	l.out, l.last = l.out+usd, now
+}
+
+// price is what was paid and didn't come back, with the interest. What strangers lose to the attacker makes no place cheaper: nobody knows beforehand who
+// will come.
+func (l *ledger) price(in *inputs) float64 {
+	return max(l.out, l.gas+l.wallets+l.fees) + l.tied/day*in.capitalADay
+}

@@ -1,0 +1,236 @@
+package place
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+const (
+	// atOnce is how many plans are tried between two looks at what is best so far: the same for any number of CPUs, so that a search by number of
+	// tries gives the same everywhere.
+	atOnce = 32
+	// kept is how many of the best are varied.
+	kept = 24
+)
+
+// family is a kind of attack: it makes any plan one of its kind.
+type family struct {
+	name string
+	make func(*plan)
+}
+
+// anyFamily has all kinds and their combinations.
+var anyFamily = family{"any", func(*plan) {}}
+
+// families are the kinds that are searched by themselves.
+var families = []family{
+	{"fresh wallets, paid by one", func(p *plan) { p.Source, p.Funding = fresh, fanOut }},
+	{"fresh wallets, each paid by the one before", func(p *plan) { p.Source, p.Funding = fresh, inChain }},
+	{"fresh wallets, paid by a contract that logs it", func(p *plan) { p.Source, p.Funding = fresh, disperse }},
+	{"fresh wallets, paid by a contract that logs nothing", func(p *plan) { p.Source, p.Funding = fresh, inSilence }},
+	{"fresh wallets, paid by exchanges", func(p *plan) { p.Source, p.Funding = fresh, fromExchanges }},
+	{"wallets aged for thirty days", func(p *plan) { p.Source = aged }},
+	{"rented wallets", func(p *plan) { p.Source = rented }},
+	{"the same wallets on four tokens", func(p *plan) { p.Tokens = 4 }},
+	{"all in the block of the launch", func(p *plan) { p.DelayS, p.SpanS, p.NewAnHour, p.AgainUSD = 0, 0, 0, 0 }},
+	{"passing on", func(p *plan) { p.PassOn, p.Sellers = max(p.PassOn, 0.8), max(p.Sellers, p.Wallets/4, 1) }},
+	{"holding for a while, then selling, in turns", func(p *plan) { p.SellS, p.AgainS, p.AgainUSD = max(p.SellS, 300), max(p.AgainS, p.SellS+300), p.BuyUSD }},
+	{"holders by dust, few buyers", func(p *plan) { p.Wallets, p.NewAnHour, p.Holders = min(p.Wallets, 20), 0, max(p.Holders, 50) }},
+	{"liquidity that comes and goes", func(p *plan) { p.PairUSD = max(p.PairUSD, 2000) }},
+}
+
+// variable is a number of a plan that the search varies, between bounds, by its logarithm. May says that 0 is one of its values.
+type variable struct {
+	of       func(*plan) *float64
+	from, to float64
+	may      bool
+}
+
+var variables = []variable{
+	{func(p *plan) *float64 { return &p.SeedUSD }, 10, 20_000, false},
+	{func(p *plan) *float64 { return &p.BuyUSD }, 1, 500, false},
+	{func(p *plan) *float64 { return &p.Jitter }, 0.1, 1.5, true},
+	{func(p *plan) *float64 { return &p.DelayS }, 2, 3600, true},
+	{func(p *plan) *float64 { return &p.SpanS }, 2, 3600, true},
+	{func(p *plan) *float64 { return &p.AgainUSD }, 1, 500, true},
+	{func(p *plan) *float64 { return &p.AgainS }, 60, 3600, false},
+	{func(p *plan) *float64 { return &p.SellS }, 60, 7200, true},
+	{func(p *plan) *float64 { return &p.PassOn }, 0.05, 1, true},
+	{func(p *plan) *float64 { return &p.WashUSD }, 100, 50_000, true},
+	{func(p *plan) *float64 { return &p.WashAnHour }, 100, 20_000, true},
+	{func(p *plan) *float64 { return &p.PairUSD }, 500, 50_000, true},
+	{func(p *plan) *float64 { return &p.LeadS }, 2, 11 * hour, false},
+}
+
+// count is a whole number of a plan that the search varies.
+type count struct {
+	of       func(*plan) *int
+	from, to float64
+	may      bool
+}
+
+var counts = []count{
+	{func(p *plan) *int { return &p.Wallets }, 3, 2000, false},
+	{func(p *plan) *int { return &p.NewAnHour }, 1, 500, true},
+	{func(p *plan) *int { return &p.Sellers }, 1, 500, false},
+	{func(p *plan) *int { return &p.Holders }, 10, 2000, true},
+	{func(p *plan) *int { return &p.HoldersAnHour }, 1, 500, true},
+	{func(p *plan) *int { return &p.WashWallets }, 1, 20, true},
+}
+
+// between draws a number whose logarithm is even between those of two.
+func between(rng *rand.Rand, from, to float64) float64 {
+	return from * math.Exp(rng.Float64()*math.Log(to/from))
+}
+
+// randomPlan draws a plan.
+func randomPlan(rng *rand.Rand) plan {
+	var p plan
+	for _, v := range variables {
+		if !v.may || rng.IntN(2) == 0 {
+			*v.of(&p) = between(rng, v.from, v.to)
+		}
+	}
+	for _, c := range counts {
+		if !c.may || rng.IntN(2) == 0 {
+			*c.of(&p) = int(between(rng, c.from, c.to))
+		}
+	}
+	p.Tokens = 1
+	p.choose(rng)
+	return p
+}
+
+// choose draws what isn't a number.
+func (p *plan) choose(rng *rand.Rand) {
+	p.Venue, p.Source, p.Funding = rng.IntN(len(venues)), source(rng.IntN(int(sources))), funding(rng.IntN(int(fundings)))
+}
+
+// mutate changes a few of a plan's numbers.
+func (p *plan) mutate(rng *rand.Rand) {
+	for range 1 + rng.IntN(3) {
+		n := rng.IntN(len(variables) + len(counts) + 1)
+		switch {
+		case n < len(variables):
+			v := variables[n]
+			*v.of(p) = nudge(rng, *v.of(p), v.from, v.to, v.may)
+		case n < len(variables)+len(counts):
+			c := counts[n-len(variables)]
+			*c.of(p) = int(nudge(rng, float64(*c.of(p)), c.from, c.to, c.may))
+		default:
+			p.choose(rng)
+		}
+	}
+}
+
+// nudge changes a number by some part of it, or sets it anew.
+func nudge(rng *rand.Rand, v, from, to float64, may bool) float64 {
+	switch u := rng.IntN(8); {
+	case may && u == 0:
+		return 0
+	case v == 0 || u == 1:
+		return between(rng, from, to)
+	}
+	return min(to, max(from, v*math.Exp(0.5*rng.NormFloat64())))
+}
+
+// cross takes each part from one of two plans.
+func cross(rng *rand.Rand, a, b *plan) plan {
+	out := *a
+	for _, v := range variables {
+		if rng.IntN(2) == 0 {
+			*v.of(&out) = *v.of(new(*b))
+		}
+	}
+	for _, c := range counts {
+		if rng.IntN(2) == 0 {
+			*c.of(&out) = *c.of(new(*b))
+		}
+	}
+	return out
+}
+
+// hunt is a search for the cheapest plan of a family that reaches its goal.
+type hunt struct {
+	family family
+	seed   uint64
+	// attempt tries a plan.
+	attempt func(*plan) (trial, error)
+	// from are plans to begin with.
+	from []plan
+	// enough says after how many tries it ends.
+	enough func(tries int) bool
+}
+
+// run gives the cheapest plan that it found, and how many it tried. progress is told of each round.
+func (h *hunt) run(ctx context.Context, progress func(tries int, best *trial)) (best trial, tries int, err error) {
+	rng := rand.New(rand.NewPCG(h.seed, 1<<41))
+	var elite []trial
+	next := slices.Clone(h.from)
+	for i := range next {
+		h.family.make(&next[i])
+	}
+	for {
+		plans := make([]plan, 0, atOnce)
+		plans = append(plans, next[:min(len(next), atOnce)]...)
+		next = next[len(plans):]
+		for len(plans) < atOnce {
+			plans = append(plans, h.draw(rng, elite))
+		}
+		done, err := h.tryAll(plans)
+		if err != nil {
+			return best, tries, err
+		}
+		elite = append(elite, done...)
+		cheapest(elite)
+		elite = elite[:min(len(elite), kept)]
+		tries += atOnce
+		progress(tries, &elite[0])
+		if h.enough(tries) || ctx.Err() != nil {
+			return elite[0], tries, ctx.Err()
+		}
+	}
+}
+
+// draw makes a plan: at first by chance alone, then mostly from those that were best.
+func (h *hunt) draw(rng *rand.Rand, elite []trial) plan {
+	p := randomPlan(rng)
+	if len(elite) == kept {
+		pick := func() *plan { return &elite[int(kept*rng.Float64()*rng.Float64())].plan }
+		switch u := rng.Float64(); {
+		case u < 0.65:
+			p = *pick()
+			p.mutate(rng)
+		case u < 0.85:
+			p = cross(rng, pick(), pick())
+			p.mutate(rng)
+		}
+	}
+	h.family.make(&p)
+	return p
+}
+
+// tryAll tries plans on all CPUs. Each is tried by itself, so that their order is as given.
+func (h *hunt) tryAll(plans []plan) ([]trial, error) {
+	out, errs := make([]trial, len(plans)), make([]error, len(plans))
+	var all sync.WaitGroup
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i := range plans {
+		free <- struct{}{}
+		all.Go(func() {
+			defer func() { <-free }()
+			out[i], errs[i] = h.attempt(&plans[i])
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
