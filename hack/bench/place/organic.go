@@ -74,6 +74,9 @@ func settle(c *chain, p *population, seed uint64, until int64, wanted func(n int
 			c.at(int64(at), func() { o.launch(n, buyers) })
 		}
 	}
+	if o.alone {
+		return o // those who trade others are of no interest then
+	}
 	for range int(buyersOfAll / p.perDay * payments) {
 		c.at(genesis+rng.Int64N(until-genesis), func() { o.pay(rng) })
 	}

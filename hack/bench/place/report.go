@@ -55,15 +55,14 @@ func list(about string, lines []string) error {
 
 // venues are the prices of an hour by where the token is launched.
 func (m *measurement) venues() error {
-	return m.families("launched in", func() (out []family) {
-		for i := range venues {
-			out = append(out, family{venues[i].name, func(p *plan) { p.Venue = i }})
-		}
-		return out
-	}())
+	list := make([]family, len(venues))
+	for i := range venues {
+		list[i] = family{venues[i].name, func(p *plan) { p.Venue = i }}
+	}
+	return m.families("launched in", list, allInputs)
 }
 
-// kinds are the prices of an hour by the kind of attack, on the venue of which the creator gets half of the fees or less.
+// kinds are the prices of an hour by the kind of attack, at a venue of which the creator gets no more than half of the fees.
 func (m *measurement) kinds() error {
 	list := make([]family, len(families))
 	for i, f := range families {
@@ -72,20 +71,20 @@ func (m *measurement) kinds() error {
 			p.Venue %= 2
 		}}
 	}
-	return m.families("attack", list)
+	return m.families("attack", list, allInputs[1:2])
 }
 
 // families is a table of an hour among the first ten of the usual board, with a row for each family.
-func (m *measurement) families(of string, list []family) error {
+func (m *measurement) families(of string, list []family, with []inputs) error {
 	header := []string{of}
-	for i := range allInputs {
-		header = append(header, ">"+allInputs[i].name, "elsewhere")
+	for i := range with {
+		header = append(header, ">"+with[i].name+" inputs", "elsewhere")
 	}
 	t := lab.NewTable(header...)
 	for _, f := range list {
 		row := []string{f.name}
-		for i := range allInputs {
-			best, err := m.search(usualBoard, &allInputs[i], holdAnHour, f)
+		for i := range with {
+			best, err := m.search(usualBoard, &with[i], holdAnHour, f)
 			if err != nil {
 				return err
 			}
@@ -100,11 +99,11 @@ func (m *measurement) families(of string, list []family) error {
 func (m *measurement) time() error {
 	header := []string{"hours among the first ten"}
 	for i := range allInputs {
-		header = append(header, ">"+allInputs[i].name, "elsewhere")
+		header = append(header, ">"+allInputs[i].name+" inputs", "elsewhere")
 	}
 	t := lab.NewTable(header...)
 	from := make([][]plan, len(allInputs))
-	for _, hours := range []int64{1, 4, 12, 24} {
+	for _, hours := range []int64{1, 4, 12} {
 		row := []string{fmt.Sprint(hours)}
 		for i := range allInputs {
 			best, err := m.search(usualBoard, &allInputs[i], goal{fmt.Sprintf("hold the first ten for %d h", hours), true, hours * hour}, anyFamily, from[i]...)
@@ -119,59 +118,43 @@ func (m *measurement) time() error {
 	return t.Write(os.Stdout)
 }
 
-// harms are by which parts a score is lowered.
-var harms = []float64{0.05, 0.5}
+// harms are by which parts a score is lowered. Whoever lowers it by more has lowered it by less: each search begins with the plan of the one before.
+var harms = []float64{0.5, 0.25, 0.05}
 
-// harm is what it costs to lower the score of an honest launch for an hour: the median over those of the first ten.
+// victims is how many honest launches are attacked.
+const victims = 3
+
+// harm is what it costs to lower the score of an honest launch for an hour, with middle inputs: what counts is fees.
 func (m *measurement) harm() error {
 	b, err := m.board(usualBoard, m.seed, hour)
 	if err != nil {
 		return err
 	}
+	header, in := []string{"the score falls by"}, &allInputs[1]
 	var all []*victim
-	for _, n := range b.honest[:min(3, len(b.honest))] {
+	for _, n := range b.honest[:min(victims, len(b.honest))] {
 		v, err := newVictim(b, n)
 		if err != nil {
 			return err
 		}
 		all = append(all, v)
-	}
-	header := []string{"the score falls by"}
-	for i := range allInputs {
-		header = append(header, ">"+allInputs[i].name)
+		header = append(header, fmt.Sprintf(">of a launch with %.1f", v.alone[0]))
 	}
 	t := lab.NewTable(header...)
+	from := make([][]plan, len(all))
 	for _, fall := range harms {
 		row := []string{fmt.Sprintf("%.0f %%", 100*fall)}
-		for i := range allInputs {
-			price, err := m.harmOf(all, &allInputs[i], fall)
+		for i, v := range all {
+			f, err := m.hunt(fmt.Sprintf("to lower a score of %.1f by %.0f %%", v.alone[0], 100*fall), anyFamily, from[i], func(p *plan) (trial, error) {
+				return v.try(p, in, fall, m.seed)
+			})
 			if err != nil {
 				return err
 			}
-			row = append(row, price)
+			from[i] = append(from[i], f.plan)
+			row = append(row, f.cell())
 		}
 		t.Add(row...)
 	}
 	return t.Write(os.Stdout)
-}
-
-// harmOf is the median price over victims.
-func (m *measurement) harmOf(all []*victim, in *inputs, fall float64) (string, error) {
-	var prices []float64
-	for _, v := range all {
-		f, err := m.hunt(fmt.Sprintf("%s inputs, to lower a score by %.0f %%", in.name, 100*fall), anyFamily, nil, func(p *plan) (trial, error) {
-			return v.try(p, in, fall, m.seed)
-		})
-		if err != nil {
-			return "", err
-		}
-		if f.reached {
-			prices = append(prices, f.price)
-		}
-	}
-	if len(prices) < len(all) {
-		return "not reached", nil
-	}
-	middle := lab.Middle(prices)
-	return fmt.Sprintf("%.*f", decimals(middle), middle), nil
 }
