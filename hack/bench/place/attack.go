@@ -10,34 +10,39 @@ import (
 
 // plan is what an attacker does to have a token of its own on the board. The search varies it.
 type plan struct {
-	// Venue is one of venues.
-	Venue int
+	Venue site `json:"venue"`
 	// SeedUSD is bought by one wallet in the block of the launch.
-	SeedUSD float64
+	SeedUSD float64 `json:"seed_usd"`
 	// Wallets buy for BuyUSD each, within SpanS of DelayS after the launch; sizes differ by the factor e^(±Jitter). Each buys again for AgainUSD
 	// every AgainS; NewAnHour more come.
-	Wallets                       int
-	BuyUSD, Jitter, DelayS, SpanS float64
-	AgainUSD, AgainS              float64
-	NewAnHour                     int
+	Wallets   int     `json:"wallets"`
+	BuyUSD    float64 `json:"buy_usd"`
+	Jitter    float64 `json:"jitter"`
+	DelayS    float64 `json:"delay_s"`
+	SpanS     float64 `json:"span_s"`
+	AgainUSD  float64 `json:"again_usd"`
+	AgainS    float64 `json:"again_s"`
+	NewAnHour int     `json:"new_an_hour"`
 	// SellS is how long after a purchase a wallet sells all that it has; 0 for never.
-	SellS float64
+	SellS float64 `json:"sell_s"`
 	// PassOn is the share of each purchase that is passed on to another wallet, which sells it at once: Sellers of them, by turns.
-	PassOn  float64
-	Sellers int
+	PassOn  float64 `json:"pass_on"`
+	Sellers int     `json:"sellers"`
 	// Holders are given a little of the token after the launch, HoldersAnHour more later.
-	Holders, HoldersAnHour int
+	Holders       int `json:"holders"`
+	HoldersAnHour int `json:"holders_an_hour"`
 	// WashUSD is traded to and fro after the launch, WashAnHour later on, by the creator or by WashWallets others, in the venue's pool or in a pair of
 	// the attacker's own, which has PairUSD.
-	WashUSD, WashAnHour float64
-	WashWallets         int
-	PairUSD             float64
-	Source              source
-	Funding             funding
+	WashUSD     float64 `json:"wash_usd"`
+	WashAnHour  float64 `json:"wash_an_hour"`
+	WashWallets int     `json:"wash_wallets"`
+	PairUSD     float64 `json:"pair_usd"`
+	Source      source  `json:"source"`
+	Funding     funding `json:"funding"`
 	// LeadS is how long before their first purchase wallets are paid.
-	LeadS float64
+	LeadS float64 `json:"lead_s"`
 	// Tokens are attacked with the same wallets at the same time.
-	Tokens int
+	Tokens int `json:"tokens"`
 }
 
 // attack runs a plan on a chain.
@@ -87,25 +92,19 @@ func start(c *chain, p *plan, in *inputs, seed uint64, exchanges []*account, lau
 // check says what of a plan makes no sense.
 func (p *plan) check() error {
 	switch {
-	case p.Venue < 0 || p.Venue >= len(venues):
-		return fmt.Errorf("Venue is %d: it must be from 0 to %d", p.Venue, len(venues)-1)
-	case p.Source >= sources:
-		return fmt.Errorf("Source is %d: it must be from 0 to %d", p.Source, sources-1)
-	case p.Funding >= fundings:
-		return fmt.Errorf("Funding is %d: it must be from 0 to %d", p.Funding, fundings-1)
 	case p.Tokens < 1 || p.Tokens > mostTokens:
-		return fmt.Errorf("Tokens is %d: it must be from 1 to %d", p.Tokens, mostTokens)
+		return fmt.Errorf("tokens is %d: it must be from 1 to %d", p.Tokens, mostTokens)
 	case p.LeadS > warmS-hour:
-		return fmt.Errorf("LeadS is %v: it must be at most %d", p.LeadS, warmS-hour)
+		return fmt.Errorf("lead_s is %v: it must be at most %d", p.LeadS, warmS-hour)
 	}
 	for _, v := range variables {
 		if x := *v.of(p); math.IsNaN(x) || x < 0 || x > mostOfAny {
-			return fmt.Errorf("a number is %v: all must be from 0 to %d", x, int64(mostOfAny))
+			return fmt.Errorf("%s is %v: it must be from 0 to %d", v.name, x, int64(mostOfAny))
 		}
 	}
 	for _, c := range counts {
 		if n := *c.of(p); n < 0 || n > mostWallets {
-			return fmt.Errorf("a number of wallets is %d: all must be from 0 to %d", n, mostWallets)
+			return fmt.Errorf("%s is %d: it must be from 0 to %d", c.name, n, mostWallets)
 		}
 	}
 	return nil
@@ -147,13 +146,27 @@ func (a *attack) recruit(n int, usd float64) []*account {
 		if out[i] = a.made.next(born); a.Source != fresh {
 			out[i].nonce = agedNonce
 		}
-		cost := a.in.walletUSD(a.Source, a.Funding, a.LeadS/day+0.5)
-		a.ledger.wallets += cost
-		a.ledger.move(cost, a.chain.now)
+	}
+	a.spendWallets(float64(n) * a.in.walletUSD(a.Source, a.Funding))
+	if a.Source == rented {
+		a.rent(n)
 	}
 	a.ledger.tied += usd * float64(n) * a.LeadS
 	a.pay(out, coins(usd+1))
 	return out
+}
+
+// rent pays for wallets that are rented, for each day that begins.
+func (a *attack) rent(n int) {
+	if !a.ended {
+		a.spendWallets(float64(n) * a.in.rented)
+		a.chain.at(a.chain.now+day, func() { a.rent(n) })
+	}
+}
+
+func (a *attack) spendWallets(usd float64) {
+	a.ledger.wallets += usd
+	a.ledger.move(usd, a.chain.now)
 }
 
 // pay gives wallets coins, as the plan says. The coins themselves stay the attacker's.
@@ -184,7 +197,7 @@ func (a *attack) pay(to []*account, each uint64) {
 			a.send(gasDisperse*float64(n), t)
 			to = to[n:]
 		}
-	default:
+	case fromExchanges:
 		for _, who := range to {
 			from := a.exchanges[a.rng.IntN(len(a.exchanges))]
 			a.chain.send(&transaction{signer: from, payments: []payment{{from, who, each, plain}}})

@@ -42,7 +42,6 @@ var (
 	launchpad     = contract(6) // of the venue that launches into a pool
 	coinPool      = contract(7) // prices the coin
 	router        = contract(8)
-	disperser     = contract(9)
 )
 
 // contract is one of the chain's own. Their addresses are above those of tokens: a token is always the first of its pool's two.
@@ -164,7 +163,8 @@ func (c *chain) at(time int64, do func()) {
 // run does everything that is due before a time.
 func (c *chain) run(until int64) {
 	for len(c.agenda) > 0 && c.agenda[0].time < until {
-		next := heap.Pop(&c.agenda).(task)
+		next := c.agenda[0]
+		heap.Pop(&c.agenda)
 		if next.time >= c.now+blockS {
 			c.close()
 			c.open(next.time - (next.time-genesis)%blockS)
@@ -264,7 +264,12 @@ func (a agenda) Less(i, j int) bool {
 	return cmp.Or(cmp.Compare(a[i].time, a[j].time), cmp.Compare(a[i].order, a[j].order)) < 0
 }
 func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *agenda) Push(x any)   { *a = append(*a, x.(task)) }
+func (a *agenda) Push(x any) {
+	if t, ok := x.(task); ok {
+		*a = append(*a, t)
+	}
+}
+
 func (a *agenda) Pop() any {
 	last := len(*a) - 1
 	t := (*a)[last]

@@ -1,6 +1,10 @@
 package place
 
-import "math"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // inputs are the prices of what an attacker needs, in USD. docs/place.md has their sources.
 type inputs struct {
@@ -45,10 +49,9 @@ const (
 	fresh source = iota
 	aged
 	rented
-	sources
 )
 
-var sourceNames = [sources]string{"fresh", "aged", "rented"}
+var sourceNames = []string{"fresh", "aged", "rented"}
 
 // funding is how an attacker's wallets get their coins.
 type funding uint8
@@ -61,20 +64,41 @@ const (
 	disperse
 	inSilence
 	fromExchanges
-	fundings
 )
 
-var fundingNames = [fundings]string{"one wallet pays all", "each pays the next", "a contract pays and logs it", "a contract pays and logs nothing", "exchanges pay"}
+var fundingNames = []string{"fan-out", "chain", "disperser", "silent-contract", "exchanges"}
 
-// walletUSD is what a wallet costs for so many days.
-func (in *inputs) walletUSD(s source, f funding, days float64) float64 {
-	usd := in.fresh
+func (s source) MarshalText() ([]byte, error)  { return []byte(sourceNames[s]), nil }
+func (f funding) MarshalText() ([]byte, error) { return []byte(fundingNames[f]), nil }
+
+func (s *source) UnmarshalText(text []byte) (err error) {
+	*s, err = named[source]("source", sourceNames, text)
+	return err
+}
+
+func (f *funding) UnmarshalText(text []byte) (err error) {
+	*f, err = named[funding]("funding", fundingNames, text)
+	return err
+}
+
+// named is the place of a name in a list.
+func named[T ~uint8](of string, names []string, text []byte) (T, error) {
+	i := slices.Index(names, string(text))
+	if i < 0 {
+		return 0, fmt.Errorf("%s is %.40q: it must be one of %s", of, text, strings.Join(names, ", "))
+	}
+	return T(i), nil
+}
+
+// walletUSD is what a wallet costs at once; rent comes on top of it, each day.
+func (in *inputs) walletUSD(s source, f funding) float64 {
+	usd := 0.0
 	switch s {
+	case fresh:
+		usd = in.fresh
 	case aged:
 		usd = in.aged
 	case rented:
-		usd = in.rented * math.Ceil(days)
-	default:
 	}
 	if f == fromExchanges {
 		usd += in.exchange

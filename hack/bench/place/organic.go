@@ -84,12 +84,11 @@ func settle(c *chain, p *population, seed uint64, until int64, wanted func(n int
 }
 
 // pay gives a wallet its first coins.
-func (o *organic) pay(rng *rand.Rand) *account {
+func (o *organic) pay(rng *rand.Rand) {
 	who := o.wallet(o.chain.now, rng)
 	from := o.funder(rng)
 	o.chain.send(&transaction{signer: from, payments: []payment{{from, who, coins(firstCoins.draw(rng)), plain}}})
 	o.paid = append(o.paid, who)
-	return who
 }
 
 // wallet makes a wallet.

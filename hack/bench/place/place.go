@@ -239,5 +239,8 @@ func parsePlan(text []byte) (*plan, error) {
 	if err := d.Decode(&p); err != nil {
 		return nil, err
 	}
+	if d.More() {
+		return nil, errors.New("it must be one JSON object, and nothing after it")
+	}
 	return &p, p.check()
 }

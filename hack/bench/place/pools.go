@@ -37,7 +37,7 @@ type pool struct {
 	owner *account
 }
 
-// Terms of the venues; docs/ranking.md names their sources.
+// Terms of the venues; docs/place.md names their sources.
 const (
 	// The curve sells 793.1 of 1,073 M tokens, from a virtual 1.7 coins on; it is full when it has raised 4.8 coins, or 12,000 USD.
 	curveBase, curveSale, curveQuote = 1_073_000_000 * million, 793_100_000 * million, 1_700_000_000
@@ -49,16 +49,30 @@ const (
 
 // venue is where tokens are launched. The creator gets a share of the fee of each trade.
 type venue struct {
-	name         string
+	id, name     string
 	kind         kind
 	creatorShare float64
 }
 
 // venues are those of the chain. Those who launch honestly choose between the first two.
 var venues = []venue{
-	{"a curve, 30 % of its fee for the creator", curve, 0.3},
-	{"a pool, half of its fee for the creator", ranged, 0.5},
-	{"a pool, all of its fee for the creator", ranged, 1},
+	{"curve", "a curve, 30 % of its fee for the creator", curve, 0.3},
+	{"pool-half", "a pool, half of its fee for the creator", ranged, 0.5},
+	{"pool-all", "a pool, all of its fee for the creator", ranged, 1},
+}
+
+// site is the place of a venue in venues.
+type site uint8
+
+func (s site) MarshalText() ([]byte, error) { return []byte(venues[s].id), nil }
+
+func (s *site) UnmarshalText(text []byte) (err error) {
+	ids := make([]string, len(venues))
+	for i := range venues {
+		ids[i] = venues[i].id
+	}
+	*s, err = named[site]("venue", ids, text)
+	return err
 }
 
 // token is a launched token.
@@ -260,12 +274,13 @@ func (p *pool) traded(who market.Address, sell bool, tokens, coins, moved uint64
 		return []market.Event{market.Swap{
 			Pool: p.id, Sender: router, Recipient: who, Amount0: amount0, Amount1: amount1, SqrtPriceX96: sqrt, Liquidity: p.liquidity(), Tick: tick,
 		}}
-	default:
+	case pair:
 		return []market.Event{
 			market.Reserves{Pool: p.id, Reserve0: raw(p.base), Reserve1: wei(p.quote)},
 			market.Swap{Pool: p.id, Sender: router, Recipient: who, Amount0: amount0, Amount1: amount1},
 		}
 	}
+	return nil
 }
 
 // graduate moves a token from its curve to a pair that nobody owns.

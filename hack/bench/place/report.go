@@ -3,6 +3,7 @@ package place
 import (
 	"fmt"
 	"os"
+	"strconv"
 
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
 )
@@ -57,7 +58,7 @@ func list(about string, lines []string) error {
 func (m *measurement) venues() error {
 	list := make([]family, len(venues))
 	for i := range venues {
-		list[i] = family{venues[i].name, func(p *plan) { p.Venue = i }}
+		list[i] = family{venues[i].name, func(p *plan) { p.Venue = site(i) }}
 	}
 	return m.families("launched in", list, allInputs)
 }
@@ -104,7 +105,7 @@ func (m *measurement) time() error {
 	t := lab.NewTable(header...)
 	from := make([][]plan, len(allInputs))
 	for _, hours := range []int64{1, 4, 12} {
-		row := []string{fmt.Sprint(hours)}
+		row := []string{strconv.FormatInt(hours, 10)}
 		for i := range allInputs {
 			best, err := m.search(usualBoard, &allInputs[i], goal{fmt.Sprintf("hold the first ten for %d h", hours), true, hours * hour}, anyFamily, from[i]...)
 			if err != nil {

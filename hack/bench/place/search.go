@@ -45,41 +45,43 @@ var families = []family{
 
 // variable is a number of a plan that the search varies, between bounds, by its logarithm. May says that 0 is one of its values.
 type variable struct {
+	name     string
 	of       func(*plan) *float64
 	from, to float64
 	may      bool
 }
 
 var variables = []variable{
-	{func(p *plan) *float64 { return &p.SeedUSD }, 10, 20_000, false},
-	{func(p *plan) *float64 { return &p.BuyUSD }, 1, 500, false},
-	{func(p *plan) *float64 { return &p.Jitter }, 0.1, 1.5, true},
-	{func(p *plan) *float64 { return &p.DelayS }, 2, 3600, true},
-	{func(p *plan) *float64 { return &p.SpanS }, 2, 3600, true},
-	{func(p *plan) *float64 { return &p.AgainUSD }, 1, 500, true},
-	{func(p *plan) *float64 { return &p.AgainS }, 60, 3600, false},
-	{func(p *plan) *float64 { return &p.SellS }, 60, 7200, true},
-	{func(p *plan) *float64 { return &p.PassOn }, 0.05, 1, true},
-	{func(p *plan) *float64 { return &p.WashUSD }, 100, 50_000, true},
-	{func(p *plan) *float64 { return &p.WashAnHour }, 100, 20_000, true},
-	{func(p *plan) *float64 { return &p.PairUSD }, 500, 50_000, true},
-	{func(p *plan) *float64 { return &p.LeadS }, 2, 11 * hour, false},
+	{"seed_usd", func(p *plan) *float64 { return &p.SeedUSD }, 10, 20_000, false},
+	{"buy_usd", func(p *plan) *float64 { return &p.BuyUSD }, 1, 500, false},
+	{"jitter", func(p *plan) *float64 { return &p.Jitter }, 0.1, 1.5, true},
+	{"delay_s", func(p *plan) *float64 { return &p.DelayS }, 2, 3600, true},
+	{"span_s", func(p *plan) *float64 { return &p.SpanS }, 2, 3600, true},
+	{"again_usd", func(p *plan) *float64 { return &p.AgainUSD }, 1, 500, true},
+	{"again_s", func(p *plan) *float64 { return &p.AgainS }, 60, 3600, false},
+	{"sell_s", func(p *plan) *float64 { return &p.SellS }, 60, 7200, true},
+	{"pass_on", func(p *plan) *float64 { return &p.PassOn }, 0.05, 1, true},
+	{"wash_usd", func(p *plan) *float64 { return &p.WashUSD }, 100, 50_000, true},
+	{"wash_an_hour", func(p *plan) *float64 { return &p.WashAnHour }, 100, 20_000, true},
+	{"pair_usd", func(p *plan) *float64 { return &p.PairUSD }, 500, 50_000, true},
+	{"lead_s", func(p *plan) *float64 { return &p.LeadS }, 2, 11 * hour, false},
 }
 
 // count is a whole number of a plan that the search varies.
 type count struct {
+	name     string
 	of       func(*plan) *int
 	from, to float64
 	may      bool
 }
 
 var counts = []count{
-	{func(p *plan) *int { return &p.Wallets }, 3, 2000, false},
-	{func(p *plan) *int { return &p.NewAnHour }, 1, 500, true},
-	{func(p *plan) *int { return &p.Sellers }, 1, 500, false},
-	{func(p *plan) *int { return &p.Holders }, 10, 2000, true},
-	{func(p *plan) *int { return &p.HoldersAnHour }, 1, 500, true},
-	{func(p *plan) *int { return &p.WashWallets }, 1, 20, true},
+	{"wallets", func(p *plan) *int { return &p.Wallets }, 3, 2000, false},
+	{"new_an_hour", func(p *plan) *int { return &p.NewAnHour }, 1, 500, true},
+	{"sellers", func(p *plan) *int { return &p.Sellers }, 1, 500, false},
+	{"holders", func(p *plan) *int { return &p.Holders }, 10, 2000, true},
+	{"holders_an_hour", func(p *plan) *int { return &p.HoldersAnHour }, 1, 500, true},
+	{"wash_wallets", func(p *plan) *int { return &p.WashWallets }, 1, 20, true},
 }
 
 // between draws a number whose logarithm is even between those of two.
@@ -107,7 +109,7 @@ func randomPlan(rng *rand.Rand) plan {
 
 // choose draws what isn't a number.
 func (p *plan) choose(rng *rand.Rand) {
-	p.Venue, p.Source, p.Funding = rng.IntN(len(venues)), source(rng.IntN(int(sources))), funding(rng.IntN(int(fundings)))
+	p.Venue, p.Source, p.Funding = site(rng.IntN(len(venues))), source(rng.IntN(len(sourceNames))), funding(rng.IntN(len(fundingNames)))
 }
 
 // mutate changes a few of a plan's numbers.

@@ -30,7 +30,7 @@ type trial struct {
 	// held is the longest time that it came near to it, in seconds, and near how near the best score came to what was needed, up to 1.
 	held int64
 	near float64
-	// gas, wallets and fees are parts of the price; best is the highest score, and out the first ranking at which it was among the wanted.
+	// gas, wallets and fees are parts of the price; best is the highest score.
 	gas, wallets, fees, best float64
 	reachedS                 int64
 }
@@ -43,14 +43,14 @@ func (t *trial) worth() float64 {
 	return 1e9 * (2 - t.near) * (1 + 1/(1+float64(t.held)))
 }
 
-// try runs a plan against a board.
+// try runs a plan against a board. reactions is the seed of what strangers do.
 func try(p *plan, in *inputs, b *standings, g goal, reactions uint64) (trial, error) {
 	r := newReferee()
 	c := newChain(r.take)
 	launchAt := int64(genesis + warmS)
 	a := start(c, p, in, reactions, b.payers[:exchangeWallets], launchAt, nil)
 	out := trial{plan: *p}
-	since := int64(-1)
+	since := int64(-1) // the goal is met
 	for i := range b.first {
 		at := launchAt + int64(i)*rankS
 		c.run(at + blockS)
@@ -60,34 +60,17 @@ func try(p *plan, in *inputs, b *standings, g goal, reactions uint64) (trial, er
 		if err := r.derive(c.before()); err != nil {
 			return out, err
 		}
-		ok := true
-		for _, t := range a.tokens {
-			s, listed := r.judge(t.address)
-			ok = ok && listed && s.pass
-			if listed {
-				out.best = max(out.best, s.score)
-			}
-			if needed := b.first[i][places-len(a.tokens)]; g.first {
-				ok = ok && s.score > needed
-				out.near = max(out.near, nearness(&s, listed, needed))
-			} else {
-				out.near = max(out.near, nearness(&s, listed, 0))
-			}
-		}
-		switch {
-		case !ok && since >= 0:
+		switch met := out.look(r, a.tokens, &b.first[i], g); {
+		case !met:
 			since = -1
-		case ok && since < 0:
+		case since < 0:
 			since = at
 		}
 		if since >= 0 {
 			out.held = max(out.held, at-since)
+			out.reached = at-since >= g.holdS
 		}
-		if since >= 0 && at-since >= g.holdS {
-			out.reached, out.reachedS = true, at-launchAt
-			break
-		}
-		if since < 0 && at-launchAt > patienceS || at-launchAt > patienceS+g.holdS {
+		if out.reachedS = at - launchAt; out.reached || since < 0 && out.reachedS > patienceS || out.reachedS > patienceS+g.holdS {
 			break
 		}
 	}
@@ -95,6 +78,23 @@ func try(p *plan, in *inputs, b *standings, g goal, reactions uint64) (trial, er
 	each := float64(len(a.tokens))
 	out.price, out.gas, out.wallets, out.fees = a.ledger.price(in)/each, a.ledger.gas/each, a.ledger.wallets/each, a.ledger.fees/each
 	return out, nil
+}
+
+// look reports whether an attacker's tokens meet a goal at a ranking, and keeps how near they came. first are the scores of the others.
+func (t *trial) look(r *referee, tokens []*token, first *[places]float64, g goal) bool {
+	met, needed := true, 0.0
+	if g.first {
+		needed = first[places-len(tokens)] // where all of the attacker's are among the first, so many fewer others are
+	}
+	for _, k := range tokens {
+		s, listed := r.judge(k.address)
+		met = met && listed && s.pass && (!g.first || s.score > needed)
+		if listed {
+			t.best = max(t.best, s.score)
+		}
+		t.near = max(t.near, nearness(&s, listed, needed))
+	}
+	return met
 }
 
 // nearness is how near a launch is to its place, from 0 to 1: how many of the bar's demands it meets, and how its score compares.

@@ -87,9 +87,7 @@ func (p *product) rank(ctx context.Context, now int64) (out []boards.Shown) {
 	p.ranker.Wait()
 	for q := (boards.PageQuery{Sort: boards.SortRunning, Launchpad: declared.AllLaunchpads, Chain: declared.AllBoardChains, Limit: 100}); ; {
 		page := p.ranker.Ranking().Board(1, p.in, false).Page(q)
-		for i := range page.Cards {
-			out = append(out, page.Cards[i])
-		}
+		out = append(out, page.Cards...)
 		if q.After = page.Next; page.Next == nil {
 			return out
 		}
