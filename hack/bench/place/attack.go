@@ -4,46 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
 )
-
-// plan is what an attacker does to have a token of its own on the board. The search varies it.
-type plan struct {
-	Venue site `json:"venue"`
-	// SeedUSD is bought by one wallet in the block of the launch.
-	SeedUSD float64 `json:"seed_usd"`
-	// Wallets buy for BuyUSD each, within SpanS of DelayS after the launch; sizes differ by the factor e^(±Jitter). Each buys again for AgainUSD
-	// every AgainS; NewAnHour more come.
-	Wallets   int     `json:"wallets"`
-	BuyUSD    float64 `json:"buy_usd"`
-	Jitter    float64 `json:"jitter"`
-	DelayS    float64 `json:"delay_s"`
-	SpanS     float64 `json:"span_s"`
-	AgainUSD  float64 `json:"again_usd"`
-	AgainS    float64 `json:"again_s"`
-	NewAnHour int     `json:"new_an_hour"`
-	// SellS is how long after a purchase a wallet sells all that it has; 0 for never.
-	SellS float64 `json:"sell_s"`
-	// PassOn is the share of each purchase that is passed on to another wallet, which sells it at once: Sellers of them, by turns.
-	PassOn  float64 `json:"pass_on"`
-	Sellers int     `json:"sellers"`
-	// Holders are given a little of the token after the launch, HoldersAnHour more later.
-	Holders       int `json:"holders"`
-	HoldersAnHour int `json:"holders_an_hour"`
-	// WashUSD is traded to and fro after the launch, WashAnHour later on, by the creator or by WashWallets others, in the venue's pool or in a pair of
-	// the attacker's own, which has PairUSD.
-	WashUSD     float64 `json:"wash_usd"`
-	WashAnHour  float64 `json:"wash_an_hour"`
-	WashWallets int     `json:"wash_wallets"`
-	PairUSD     float64 `json:"pair_usd"`
-	Source      source  `json:"source"`
-	Funding     funding `json:"funding"`
-	// LeadS is how long before their first purchase wallets are paid.
-	LeadS float64 `json:"lead_s"`
-	// Tokens are attacked with the same wallets at the same time.
-	Tokens int `json:"tokens"`
-}
 
 // attack runs a plan on a chain.
 type attack struct {
@@ -54,74 +18,50 @@ type attack struct {
 	rng    *rand.Rand
 	made   accounts
 	ledger ledger
-	boss   *account // who has the money
+	// owner has the money, and last is the newest wallet that was paid in a chain of payments.
+	owner, last *account
 	// exchanges are the wallets of exchanges, which pay many others.
 	exchanges []*account
-	wallets   []*account
-	sellers   []*account
-	// on gives the token of somebody else that is attacked; nil where the plan launches its own.
-	on      func() *token
-	tokens  []*token
-	seeds   []*account // by token, who bought first
-	washers []*account
+	// everybody has all accounts that have coins or tokens of the attacker.
+	everybody                 []*account
+	wallets, sellers, washers []*account
+	// target gives the token of somebody else that is attacked; nil where the plan launches its own.
+	target func() *token
+	tokens []*token
+	// seeds bought first, by token.
+	seeds    []*account
+	approved map[approval]bool
+	// afterLaunch is called in the block of each launch of the attacker's.
+	afterLaunch func(*token)
 	// ended says that everything is sold and nothing is done any more.
 	ended   bool
-	launchS int64
+	beginsS int64
 }
 
-// start plans an attack that launches its tokens, or begins to trade that of on, at a time. exchanges pay where the plan says so.
-func start(c *chain, p *plan, in *inputs, seed uint64, exchanges []*account, launchAt int64, on func() *token) *attack {
+// approval lets a pool take an account's tokens.
+type approval struct {
+	who  *account
+	pool *pool
+}
+
+// newAttack plans an attack that launches its tokens at a time, or begins to trade the target then.
+func newAttack(c *chain, p *plan, in *inputs, seed uint64, exchanges []*account, begins int64) *attack {
 	a := &attack{
 		plan: p, in: in, chain: c, rng: rand.New(rand.NewPCG(seed, 1<<40)), made: accounts{seed: seed, kind: attackWallets}, exchanges: exchanges,
-		launchS: launchAt, on: on,
+		beginsS: begins, approved: make(map[approval]bool), afterLaunch: func(*token) {},
 	}
-	a.boss = a.made.next(0)
-	lead := int64(p.LeadS)
-	c.at(launchAt-lead, func() { a.wallets = append(a.wallets, a.recruit(p.Wallets, p.BuyUSD)...) })
-	c.at(launchAt-lead, func() { a.sellers, a.washers = a.recruit(p.sellers(), 0), a.recruit(p.WashWallets, p.chunk()) })
-	if on != nil {
-		c.at(launchAt, func() { a.trade(on()) })
-		return a
-	}
+	a.owner = a.made.next(0)
+	c.at(begins-int64(p.LeadS), func() {
+		a.wallets = a.recruit(p.Wallets, float64(p.Tokens)*p.BuyUSD*math.Exp(p.Jitter))
+		if p.PassOn > 0 && !p.Ring {
+			a.sellers = a.recruit(p.Sellers, 0)
+		}
+		a.washers = a.recruit(p.WashWallets, p.chunk())
+	})
 	for i := range p.Tokens {
-		c.at(launchAt, func() { a.launch(i) })
+		c.at(begins, func() { a.begin(i) })
 	}
 	return a
-}
-
-// check says what of a plan makes no sense.
-func (p *plan) check() error {
-	switch {
-	case p.Tokens < 1 || p.Tokens > mostTokens:
-		return fmt.Errorf("tokens is %d: it must be from 1 to %d", p.Tokens, mostTokens)
-	case p.LeadS > warmS-hour:
-		return fmt.Errorf("lead_s is %v: it must be at most %d", p.LeadS, warmS-hour)
-	}
-	for _, v := range variables {
-		if x := *v.of(p); math.IsNaN(x) || x < 0 || x > mostOfAny {
-			return fmt.Errorf("%s is %v: it must be from 0 to %d", v.name, x, int64(mostOfAny))
-		}
-	}
-	for _, c := range counts {
-		if n := *c.of(p); n < 0 || n > mostWallets {
-			return fmt.Errorf("%s is %d: it must be from 0 to %d", c.name, n, mostWallets)
-		}
-	}
-	return nil
-}
-
-// What a plan may have at most.
-const (
-	mostTokens  = 8
-	mostWallets = 100_000
-	mostOfAny   = 1e9
-)
-
-func (p *plan) sellers() int {
-	if p.PassOn == 0 {
-		return 0
-	}
-	return p.Sellers
 }
 
 // chunk is what is traded to and fro at once, in USD.
@@ -132,10 +72,10 @@ func (p *plan) chunk() float64 {
 	return 1000
 }
 
-// agedNonce is how many transactions a wallet has sent that was made older than it is needed for.
+// agedNonce is how many transactions a wallet has sent that was made before it was needed.
 const agedNonce = 20
 
-// recruit gets wallets and pays each its first coins.
+// recruit gets wallets, and pays each its first coins.
 func (a *attack) recruit(n int, usd float64) []*account {
 	out := make([]*account, n)
 	born := a.chain.now
@@ -147,11 +87,11 @@ func (a *attack) recruit(n int, usd float64) []*account {
 			out[i].nonce = agedNonce
 		}
 	}
+	a.everybody = append(a.everybody, out...)
 	a.spendWallets(float64(n) * a.in.walletUSD(a.Source, a.Funding))
 	if a.Source == rented {
 		a.rent(n)
 	}
-	a.ledger.tied += usd * float64(n) * a.LeadS
 	a.pay(out, coins(usd+1))
 	return out
 }
@@ -169,18 +109,25 @@ func (a *attack) spendWallets(usd float64) {
 	a.ledger.move(usd, a.chain.now)
 }
 
-// pay gives wallets coins, as the plan says. The coins themselves stay the attacker's.
+// pay gives wallets coins, as the plan says.
 func (a *attack) pay(to []*account, each uint64) {
+	for _, who := range to {
+		who.coins += each
+	}
+	a.ledger.move(dollars(each)*float64(len(to)), a.chain.now)
 	switch a.Funding {
 	case fanOut:
 		for _, who := range to {
-			a.send(gasTransfer, &transaction{signer: a.boss, payments: []payment{{a.boss, who, each, plain}}})
+			a.send(gasTransfer, &transaction{signer: a.owner, payments: []payment{{a.owner, who, each, plain}}})
 		}
 	case inChain:
-		from := a.boss
 		for i, who := range to {
+			from := a.last
+			if from == nil || from == who {
+				from = a.owner
+			}
 			a.send(gasTransfer, &transaction{signer: from, payments: []payment{{from, who, each * uint64(len(to)-i), plain}}})
-			from = who
+			a.last = who
 		}
 	case disperse, inSilence:
 		how := logged
@@ -190,16 +137,16 @@ func (a *attack) pay(to []*account, each uint64) {
 		const most = 400
 		for len(to) > 0 {
 			n := min(most, len(to))
-			t := &transaction{signer: a.boss}
+			t := &transaction{signer: a.owner}
 			for _, who := range to[:n] {
-				t.payments = append(t.payments, payment{a.boss, who, each, how})
+				t.payments = append(t.payments, payment{a.owner, who, each, how})
 			}
 			a.send(gasDisperse*float64(n), t)
 			to = to[n:]
 		}
 	case fromExchanges:
 		for _, who := range to {
-			from := a.exchanges[a.rng.IntN(len(a.exchanges))]
+			from := anExchange(a.exchanges, a.rng)
 			a.chain.send(&transaction{signer: from, payments: []payment{{from, who, each, plain}}})
 		}
 	}
@@ -217,50 +164,68 @@ func (a *attack) spendGas(units float64) {
 	a.ledger.move(usd, a.chain.now)
 }
 
-// launch makes the i-th token and plans everything that is done with it.
-func (a *attack) launch(i int) {
-	creator := a.made.next(a.chain.now)
-	a.pay([]*account{creator}, coins(a.chunk()))
-	t := &token{name: fmt.Sprint("Bought ", i), symbol: fmt.Sprint("B", i), creator: creator}
+// begin makes the i-th token, if the attacker has tokens of its own, and plans everything that is done with it.
+func (a *attack) begin(i int) {
+	seed := a.recruit(1, a.SeedUSD+a.chunk()+a.PairUSD)[0]
+	a.seeds = append(a.seeds, seed)
+	if a.target != nil {
+		a.planTrades(a.target(), seed, seed)
+		return
+	}
+	t := &token{name: fmt.Sprint("Bought ", i), symbol: fmt.Sprint("B", i), creator: a.recruit(1, a.chunk())[0]}
 	a.spendGas(gasLaunch)
 	a.chain.launch(t, &venues[a.Venue], lab.AddressOf(a.made.seed, attackTokens, 2*i), lab.AddressOf(a.made.seed, attackTokens, 2*i+1))
-	a.trade(t)
+	a.planTrades(t, seed, t.creator)
+	a.afterLaunch(t)
 }
 
-// trade plans everything that is done with a token.
-func (a *attack) trade(t *token) {
-	seed := a.made.next(a.chain.now)
-	a.pay([]*account{seed}, coins(a.SeedUSD+a.chunk()))
-	a.tokens, a.seeds = append(a.tokens, t), append(a.seeds, seed)
-	a.buy(t, seed, a.SeedUSD)
+// planTrades plans everything that is done with a token. washer trades to and fro where no wallets are for that.
+func (a *attack) planTrades(t *token, seed, washer *account) {
+	a.tokens = append(a.tokens, t)
+	a.buy(t.main, seed, a.SeedUSD)
 	if a.PairUSD > 0 {
-		a.openPair(t, seed)
+		a.addLiquidity(t, seed)
 	}
-	a.hold(t, seed, a.Holders)
-	a.every(a.HoldersAnHour, func() { a.hold(t, seed, 1) })
-	a.wash(t)
+	a.giveDust(t, seed, a.Holders)
+	a.repeat(a.HoldersAnHour, func() { a.giveDust(t, seed, 1) })
+	a.planWash(t, washer)
 	for _, who := range a.wallets {
-		a.buyer(t, who, a.chain.now+int64(a.DelayS+a.rng.Float64()*a.SpanS))
+		a.planPurchases(t, who, a.chain.now+int64(a.DelayS+a.rng.Float64()*a.SpanS))
 	}
 	if len(a.tokens) == 1 {
-		a.every(a.NewAnHour, a.another)
+		a.repeat(a.NewAnHour, a.addWallet)
 	}
 }
 
-// openPair makes a pair of the attacker's own from half of what it may have in tokens.
-func (a *attack) openPair(t *token, who *account) {
-	want := a.PairUSD / 2
-	a.buy(t, who, want*1.05)
-	if t.main.kind == pair {
-		return // the curve is full by that: the pair that it left is there
+// addLiquidity puts half of the pair's USD as tokens, and as much in coins, into a pair of the attacker's own, and takes it out again where the plan says
+// so.
+func (a *attack) addLiquidity(t *token, who *account) {
+	if a.ended {
+		return
 	}
-	paid := a.chain.openPair(who, t, uint64(want/t.main.priceUSD()*million))
+	tokens := uint64(a.PairUSD / 2 / t.main.priceUSD() * million)
+	if have := t.balances[who]; have < tokens {
+		a.buy(t.main, who, a.PairUSD/2*1.05*float64(tokens-have)/float64(tokens))
+	}
+	a.topUp(who, coins(a.PairUSD))
+	who.coins -= a.chain.fillPair(who, t, tokens)
 	a.spendGas(gasPair)
-	a.ledger.move(dollars(paid), a.chain.now)
+	if a.PairInS > 0 {
+		a.chain.at(a.chain.now+1+int64(a.PairInS), func() { a.takeLiquidity(t) })
+		a.chain.at(a.chain.now+2+int64(a.PairInS+a.PairOutS), func() { a.addLiquidity(t, who) })
+	}
 }
 
-// hold gives a little of the token to accounts that never had any.
-func (a *attack) hold(t *token, from *account, n int) {
+func (a *attack) takeLiquidity(t *token) {
+	if t.own == nil || t.own.quote == 0 {
+		return
+	}
+	a.spendGas(gasLiquidity)
+	t.own.owner.coins += a.chain.closePair(t.own)
+}
+
+// giveDust gives a little of the token to accounts that never had any.
+func (a *attack) giveDust(t *token, from *account, n int) {
 	const most = 300
 	for n > 0 {
 		to := make([]*account, min(n, most))
@@ -273,177 +238,192 @@ func (a *attack) hold(t *token, from *account, n int) {
 	}
 }
 
-// buyer plans a wallet's purchases from a time on.
-func (a *attack) buyer(t *token, who *account, at int64) {
-	a.chain.at(at, func() {
-		a.purchase(t, who, a.BuyUSD)
-	})
+// planPurchases plans a wallet's purchases from a time on.
+func (a *attack) planPurchases(t *token, who *account, at int64) {
+	a.chain.at(at, func() { a.purchase(t, who, a.BuyUSD) })
 	if a.AgainUSD <= 0 || a.AgainS <= 0 {
 		return
 	}
 	var again func()
 	again = func() {
-		if a.ended {
-			return
+		if !a.ended {
+			a.purchase(t, who, a.AgainUSD)
+			a.chain.at(a.chain.now+int64(a.AgainS), again)
 		}
-		a.purchase(t, who, a.AgainUSD)
-		a.chain.at(a.chain.now+int64(a.AgainS), again)
 	}
 	a.chain.at(at+int64(a.AgainS), again)
 }
 
-// purchase has a wallet buy, and do with it what the plan says.
+// purchase has a wallet buy, and do with what it got as the plan says.
 func (a *attack) purchase(t *token, who *account, usd float64) {
-	a.buy(t, who, usd*math.Exp(a.Jitter*(2*a.rng.Float64()-1)))
-	a.passOn(t, who)
-	if a.SellS > 0 && !a.ended {
+	if a.ended {
+		return
+	}
+	before := t.balances[who]
+	a.buy(t.main, who, usd*math.Exp(a.Jitter*(2*a.rng.Float64()-1)))
+	a.passOn(t, who, t.balances[who]-before)
+	if a.SellS > 0 {
 		a.chain.at(a.chain.now+1+int64(a.SellS), func() {
 			if !a.ended {
-				a.sell(t, who)
+				a.sell(t.main, who, t.balances[who])
 			}
 		})
 	}
 }
 
-// passOn has part of what a wallet bought sold by another.
-func (a *attack) passOn(t *token, who *account) {
-	n := uint64(float64(t.balances[who]) * a.PassOn)
-	if n == 0 || len(a.sellers) == 0 || a.ended {
+// passOn has part of what a wallet bought sold by another: by one of the sellers, or in a ring by the wallet after it.
+func (a *attack) passOn(t *token, who *account, bought uint64) {
+	n := uint64(float64(bought) * a.PassOn)
+	if n == 0 {
 		return
 	}
-	seller := a.sellers[a.rng.IntN(len(a.sellers))]
+	var seller *account
+	switch {
+	case a.Ring:
+		seller = a.wallets[(slices.Index(a.wallets, who)+1)%len(a.wallets)]
+	case len(a.sellers) > 0:
+		seller = a.sellers[a.rng.IntN(len(a.sellers))]
+	}
+	if seller == nil || seller == who {
+		return
+	}
 	a.spendGas(gasToken)
 	a.chain.give(who, t, n, []*account{seller})
-	a.chain.at(a.chain.now+blockS, func() { a.sell(t, seller) })
+	a.chain.at(a.chain.now+blockS, func() {
+		if !a.ended {
+			a.sell(t.main, seller, n)
+		}
+	})
 }
 
-// another is a wallet more.
-func (a *attack) another() {
-	who := a.recruit(1, a.BuyUSD)[0]
+// addWallet recruits one wallet more.
+func (a *attack) addWallet() {
+	who := a.recruit(1, float64(a.Tokens)*a.BuyUSD*math.Exp(a.Jitter))[0]
 	a.wallets = append(a.wallets, who)
 	for _, t := range a.tokens {
-		a.buyer(t, who, a.chain.now+int64(a.LeadS))
+		a.planPurchases(t, who, a.chain.now+int64(a.LeadS))
 	}
 }
 
-// every does something so many times an hour until the attack ends.
-func (a *attack) every(anHour int, do func()) {
+// repeat does something so many times an hour until the attack ends.
+func (a *attack) repeat(anHour int, do func()) {
 	if anHour <= 0 {
 		return
 	}
-	pause := max(1, int64(hour/anHour))
+	n := 0
 	var next func()
+	plan := func() {
+		n++
+		a.chain.at(a.beginsS+int64(a.DelayS)+int64(float64(n)*hour/float64(anHour)), next)
+	}
 	next = func() {
 		if !a.ended {
 			do()
-			a.chain.at(a.chain.now+pause, next)
+			plan()
 		}
 	}
-	a.chain.at(a.launchS+int64(a.DelayS)+pause, next)
+	plan()
 }
 
-// wash trades a token to and fro.
-func (a *attack) wash(t *token) {
-	step := func(usd float64) {
-		who := t.creator
-		if a.on != nil {
-			who = a.seeds[0]
-		}
+// planWash plans the volume to and fro.
+func (a *attack) planWash(t *token, washer *account) {
+	trade := func(usd float64) {
+		who := washer
 		if len(a.washers) > 0 {
 			who = a.washers[a.rng.IntN(len(a.washers))]
 		}
-		a.toAndFro(t, who, usd)
+		a.buyAndSell(t, who, usd)
 	}
+	// A purchase and a sale make twice their value.
 	for left := a.WashUSD; left > 0; left -= 2 * a.chunk() {
-		a.chain.at(a.chain.now+blockS+int64(a.rng.Float64()*max(a.SpanS, 60)), func() { step(min(a.chunk(), left/2)) })
+		usd := min(a.chunk(), left/2)
+		a.chain.at(a.chain.now+blockS+int64(a.rng.Float64()*max(a.SpanS, 60)), func() { trade(usd) })
 	}
 	if a.WashAnHour > 0 {
-		a.every(max(1, int(a.WashAnHour/(2*a.chunk()))), func() { step(min(a.chunk(), a.WashAnHour/2)) })
+		n := math.Ceil(a.WashAnHour / (2 * a.chunk()))
+		a.repeat(int(n), func() { trade(a.WashAnHour / (2 * n)) })
 	}
 }
 
-// toAndFro has an account buy and sell the same within a block.
-func (a *attack) toAndFro(t *token, who *account, usd float64) {
+// buyAndSell has an account buy, and sell the same within the block.
+func (a *attack) buyAndSell(t *token, who *account, usd float64) {
 	p := t.main
-	if t.own != nil {
+	if t.own != nil && t.own.quote > 0 {
 		p = t.own
 	}
-	if a.ended {
+	before := t.balances[who]
+	a.buy(p, who, usd)
+	if p.kind == curve && p.left() == 0 {
+		p = t.main // the purchase has filled the curve
+	}
+	a.sell(p, who, t.balances[who]-before)
+}
+
+// buy has an account buy in a pool.
+func (a *attack) buy(p *pool, who *account, usd float64) {
+	if a.ended || usd <= 0 {
 		return
 	}
-	before := t.balances[who]
-	a.spendGas(2*gasSwap + gasApproval)
-	a.bought(p, who, usd)
-	a.sold(pairNow(p), who, t.balances[who]-before)
-}
-
-// bought has an account buy, and books it.
-func (a *attack) bought(p *pool, who *account, usd float64) {
+	a.topUp(who, coins(usd))
+	a.spendGas(gasSwap)
 	paid, fee := a.chain.buy(who, p, coins(usd), false)
-	a.ledger.fees += dollars(fee) * a.lost(p)
-	a.ledger.move(dollars(paid), a.chain.now)
+	who.coins -= paid
+	a.ledger.fees += dollars(fee) * a.lostShare(p)
 }
 
-// sold has an account sell, and books it.
-func (a *attack) sold(p *pool, who *account, tokens uint64) {
+// topUp pays an account what it lacks.
+func (a *attack) topUp(who *account, need uint64) {
+	if who.coins < need {
+		a.pay([]*account{who}, need-who.coins)
+	}
+}
+
+// sell has an account sell in a pool.
+func (a *attack) sell(p *pool, who *account, tokens uint64) {
+	if tokens == 0 {
+		return
+	}
+	if key := (approval{who, p}); !a.approved[key] {
+		a.approved[key] = true
+		a.spendGas(gasApproval)
+	}
+	a.spendGas(gasSwap)
 	got, fee := a.chain.sell(who, p, tokens, false)
-	a.ledger.fees += dollars(fee) * a.lost(p)
-	a.ledger.move(-dollars(got), a.chain.now)
+	who.coins += got
+	a.ledger.fees += dollars(fee) * a.lostShare(p)
 }
 
-// lost is which part of a pool's fee the attacker doesn't get back.
-func (a *attack) lost(p *pool) float64 {
+// lostShare is the part of a pool's fee that the attacker doesn't get back.
+func (a *attack) lostShare(p *pool) float64 {
 	switch {
 	case p.owner != nil:
 		return 0
-	case a.on != nil:
+	case a.target != nil:
 		return 1
 	default:
 		return 1 - p.creatorShare
 	}
 }
 
-// pairNow is where what was bought in a pool is sold: the purchase may have filled the curve.
-func pairNow(p *pool) *pool {
-	if p.kind == curve && p.left() == 0 {
-		return p.token.main
-	}
-	return p
-}
-
-func (a *attack) buy(t *token, who *account, usd float64) {
-	if a.ended || usd <= 0 {
-		return
-	}
-	a.spendGas(gasSwap)
-	a.bought(t.main, who, usd)
-}
-
-func (a *attack) sell(t *token, who *account) {
-	a.spendGas(gasSwap + gasApproval)
-	a.sold(t.main, who, t.balances[who])
-}
-
-// end takes out all that can be had again: whoever has tokens worth more than the gas sells them.
+// end takes out all that can be had again: whoever has tokens worth more than the gas sells them, and whoever has coins sends them to the owner.
 func (a *attack) end() {
 	a.ended = true
-	for i, t := range a.tokens {
-		if t.own != nil {
-			a.spendGas(gasLiquidity)
-			a.ledger.move(-dollars(a.chain.closePair(t.own)), a.chain.now)
-		}
-		all := append([]*account{a.seeds[i]}, a.wallets...)
-		if a.on == nil {
-			all = append(all, t.creator)
-		}
-		for _, who := range append(append(all, a.sellers...), a.washers...) {
+	for _, t := range a.tokens {
+		a.takeLiquidity(t)
+		for _, who := range a.everybody {
 			if worth := float64(t.balances[who]) / million * t.main.priceUSD(); worth > 2*a.in.gasUSD(gasSwap+gasApproval) {
-				a.sell(t, who)
+				a.sell(t.main, who, t.balances[who])
 			}
 		}
-		if a.on == nil {
-			a.ledger.move(-dollars(uint64(t.creatorFees)), a.chain.now)
-			t.creatorFees = 0
+		if a.target == nil {
+			a.ledger.move(-dollars(t.creatorFees()), a.chain.now)
+		}
+	}
+	for _, who := range a.everybody {
+		if gas := a.in.gasUSD(gasTransfer); dollars(who.coins) > gas {
+			a.spendGas(gasTransfer)
+			a.ledger.move(-dollars(who.coins), a.chain.now)
+			who.coins = 0
 		}
 	}
 }

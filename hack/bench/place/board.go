@@ -11,6 +11,9 @@ const (
 	warmS = 28 * hour
 	// places is how many launches are the first ones.
 	places = 10
+	// longestS is the longest time for which a place is held, endsS when the last launch of a market is, whatever part of it is looked at.
+	longestS = 12 * hour
+	endsS    = warmS + patienceS + longestS + hour
 )
 
 // standings are the scores of the first of Running on a population's board, at each ranking from the time on at which attacks begin.
@@ -21,8 +24,9 @@ type standings struct {
 	// payers are the exchanges' wallets, and then the bridges.
 	payers []*account
 	first  [][places]float64 // best first; 0 where Running has fewer
-	// running is how many launches Running has.
-	running []int
+	// running is how many launches Running has; tokens are those of the market, filled is how many curves of them were sold out.
+	running                  []int
+	launches, curves, filled int
 	// honest are the launches that nobody bundles or washes and that are among the first when attacks begin, best first.
 	honest []int
 }
@@ -36,7 +40,7 @@ func (c *chain) before() market.Header {
 func standingsOf(p *population, seed uint64, seconds int64, progress func(done int64)) (*standings, error) {
 	r := newReferee()
 	c := newChain(r.take)
-	o := settle(c, p, seed, genesis+warmS+seconds, all)
+	o := settle(c, p, seed, all)
 	out := &standings{population: p, seed: seed, payers: o.from}
 	step := int64(300)
 	for at := int64(genesis); at <= genesis+warmS+seconds; at += step {
@@ -62,7 +66,32 @@ func standingsOf(p *population, seed uint64, seconds int64, progress func(done i
 		}
 		out.first, out.running = append(out.first, first), append(out.running, len(list))
 	}
+	for _, t := range o.tokens {
+		if out.launches++; t.curve != nil {
+			out.curves++
+			if t.main != t.curve {
+				out.filled++
+			}
+		}
+	}
 	return out, nil
+}
+
+// clonePayers are the exchanges' wallets and bridges for one trial.
+func (b *standings) clonePayers() []*account {
+	out := make([]*account, len(b.payers))
+	for i, who := range b.payers {
+		out[i] = new(*who)
+	}
+	return out
+}
+
+// snipe has strangers buy an attacker's launch as they buy all.
+func (b *standings) snipe(c *chain, t *token, payers []*account, seed uint64) {
+	o := &organic{population: b.population, chain: c, seed: seed, wealth: make(map[*account]float64), from: payers, alone: true}
+	o.made = accounts{seed: seed, kind: strangers, made: int(t.address.Bytes()[19]) << 20}
+	o.bundler = o.made.next(0)
+	o.snipe(t, o.rng(1<<42+int(t.address.Bytes()[19])))
 }
 
 // honestOf are the honest launches of a list.

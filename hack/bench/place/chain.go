@@ -75,6 +75,9 @@ func document() *chainconfig.Chain {
 	}
 }
 
+// Who pays whom, who signs, and since when an account is there, no formula looks at so far. It belongs to the population all the same: a formula that does is
+// measured on the same one.
+
 // account is who signs transactions or holds tokens.
 type account struct {
 	address market.Address
@@ -82,6 +85,8 @@ type account struct {
 	born int64
 	// nonce is how many transactions it has signed.
 	nonce uint64
+	// coins are what an attacker's account has, in gwei. Others always have what they need.
+	coins uint64
 	// bundler signs for an account that is a contract; nil for others.
 	bundler *account
 }

@@ -18,14 +18,17 @@ func newVictim(b *standings, n int) (*victim, error) {
 }
 
 // run has the launch traded by its own buyers and by an attacker, if there is a plan, and gives its scores for an hour, and what the attack costs.
-func (v *victim) run(p *plan, in *inputs, reactions uint64) (scores []float64, price float64, err error) {
+func (v *victim) run(p *plan, in *inputs, strangers uint64) (scores []float64, price float64, err error) {
 	r := newReferee()
 	c := newChain(r.take)
-	o := settle(c, v.board.population, v.board.seed, genesis+warmS+int64(len(v.board.first)-1)*rankS, func(n int) bool { return n == v.n })
+	o := settle(c, v.board.population, v.board.seed, func(n int) bool { return n == v.n })
 	begin := int64(genesis + warmS)
 	var a *attack
 	if p != nil {
-		a = start(c, p, in, reactions, v.board.payers[:exchangeWallets], begin, func() *token { return o.tokens[v.n] })
+		own := *p
+		own.Tokens = 1
+		a = newAttack(c, &own, in, strangers, v.board.clonePayers()[:exchangeWallets], begin)
+		a.target = func() *token { return o.tokens[v.n] }
 	}
 	for at := begin; at <= begin+hour; at += rankS {
 		c.run(at + blockS)
@@ -43,8 +46,8 @@ func (v *victim) run(p *plan, in *inputs, reactions uint64) (scores []float64, p
 }
 
 // harm is by which part an attack lowers the launch's score over an hour, from 0 to 1, and what it costs.
-func (v *victim) harm(p *plan, in *inputs, reactions uint64) (fall, price float64, err error) {
-	scores, price, err := v.run(p, in, reactions)
+func (v *victim) harm(p *plan, in *inputs, strangers uint64) (fall, price float64, err error) {
+	scores, price, err := v.run(p, in, strangers)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -56,7 +59,7 @@ func (v *victim) harm(p *plan, in *inputs, reactions uint64) (fall, price float6
 }
 
 // try runs a plan whose goal is to lower the score by a part.
-func (v *victim) try(p *plan, in *inputs, fall float64, reactions uint64) (trial, error) {
-	got, price, err := v.harm(p, in, reactions)
+func (v *victim) try(p *plan, in *inputs, fall float64, strangers uint64) (trial, error) {
+	got, price, err := v.harm(p, in, strangers)
 	return trial{plan: *p, reached: got >= fall, price: price, near: min(1, got/fall)}, err
 }

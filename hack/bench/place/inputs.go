@@ -11,9 +11,9 @@ type inputs struct {
 	name string
 	// gasGwei is the price of a unit of gas.
 	gasGwei float64
-	// Of a wallet: a fresh one that the attacker pays the first coins, what it costs more where an exchange pays them, and one that is thirty days
-	// old or more.
-	fresh, exchange, aged float64
+	// exchange is what it costs to have an exchange pay a wallet, aged what a wallet costs that is thirty days old. A fresh one costs the gas that pays
+	// it.
+	exchange, aged float64
 	// rented is what a day of somebody's own, used wallet costs.
 	rented float64
 	// capitalADay is the interest on a USD for a day.
@@ -22,9 +22,9 @@ type inputs struct {
 
 // allInputs are the cheapest that are offered anywhere, usual ones, and dear ones.
 var allInputs = []inputs{
-	{name: "cheap", gasGwei: 0.0002, fresh: 0.001, exchange: 0.02, aged: 0.03, rented: 0.1, capitalADay: 0.00009},
-	{name: "middle", gasGwei: 0.005, fresh: 0.003, exchange: 0.1, aged: 1, rented: 0.5, capitalADay: 0.00014},
-	{name: "dear", gasGwei: 0.15, fresh: 0.03, exchange: 1, aged: 5, rented: 2.5, capitalADay: 0.00099},
+	{name: "cheap", gasGwei: 0.0002, exchange: 0.02, aged: 0.03, rented: 0.1, capitalADay: 0.00009},
+	{name: "middle", gasGwei: 0.005, exchange: 0.1, aged: 1, rented: 0.5, capitalADay: 0.00014},
+	{name: "dear", gasGwei: 0.15, exchange: 1, aged: 5, rented: 2.5, capitalADay: 0.00099},
 }
 
 // Gas that transactions take, in units.
@@ -93,12 +93,8 @@ func named[T ~uint8](of string, names []string, text []byte) (T, error) {
 // walletUSD is what a wallet costs at once; rent comes on top of it, each day.
 func (in *inputs) walletUSD(s source, f funding) float64 {
 	usd := 0.0
-	switch s {
-	case fresh:
-		usd = in.fresh
-	case aged:
+	if s == aged {
 		usd = in.aged
-	case rented:
 	}
 	if f == fromExchanges {
 		usd += in.exchange
@@ -106,10 +102,10 @@ func (in *inputs) walletUSD(s source, f funding) float64 {
 	return usd
 }
 
-// ledger is an attacker's money.
+// ledger is an attacker's money, in USD.
 type ledger struct {
-	// out is what was paid so far less what came back, in USD; it is tied up meanwhile, since the time of last.
-	out, tied float64 // tied in USD times seconds
+	// out is what left the owner's hands and hasn't come back, tied the same times the seconds since when, up to last.
+	out, tied float64
 	last      int64
 	// gas, wallets and fees are what was paid for those; of a fee all that the attacker doesn't get back as the creator or the owner of a pair.
 	gas, wallets, fees float64

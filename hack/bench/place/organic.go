@@ -29,13 +29,12 @@ type organic struct {
 	chain *chain
 	seed  uint64
 	// alone says that not all launches are made: whoever would have bought others before is another wallet then.
-	alone bool
-	// until is when the last launch may be.
-	until   int64
+	alone   bool
 	made    accounts
 	from    []*account // exchanges' wallets, then bridges
 	bundler *account
-	regular []*account // of which most purchases are
+	// others and terminal are the wallets that trade launches: those that trade few, and those of terminals.
+	others, terminal crowd
 	// paid are wallets that got their first coins on this chain and haven't bought yet, by when that was.
 	paid   []*account
 	wealth map[*account]float64
@@ -48,9 +47,10 @@ type organic struct {
 func all(int) bool { return true }
 
 // settle plans a population's launches on a chain, from its beginning on, but for those that aren't wanted.
-func settle(c *chain, p *population, seed uint64, until int64, wanted func(n int) bool) *organic {
+func settle(c *chain, p *population, seed uint64, wanted func(n int) bool) *organic {
+	const until = genesis + endsS
 	o := &organic{
-		population: p, chain: c, seed: seed, until: until, made: accounts{seed: seed, kind: organicWallets}, wealth: make(map[*account]float64),
+		population: p, chain: c, seed: seed, made: accounts{seed: seed, kind: organicWallets}, wealth: make(map[*account]float64),
 		honest: make(map[*token]bool), tokens: make(map[int]*token),
 	}
 	for i := range exchangeWallets {
@@ -62,7 +62,7 @@ func settle(c *chain, p *population, seed uint64, until int64, wanted func(n int
 	at, buyersOfAll := float64(genesis), 0.0
 	for n := 0; ; n++ {
 		at += rng.ExpFloat64() * day / (p.launchesADay * p.traded)
-		if int64(at) >= until {
+		if at >= until {
 			break
 		}
 		if buyers := p.buyers.draw(rng); buyers >= leastBuyers {
@@ -78,7 +78,7 @@ func settle(c *chain, p *population, seed uint64, until int64, wanted func(n int
 		return o // those who trade others are of no interest then
 	}
 	for range int(buyersOfAll / p.perDay * payments) {
-		c.at(genesis+rng.Int64N(until-genesis), func() { o.pay(rng) })
+		c.at(genesis+rng.Int64N(endsS), func() { o.pay(rng) })
 	}
 	return o
 }
@@ -101,7 +101,7 @@ func (o *organic) wallet(born int64, rng *rand.Rand) *account {
 	return who
 }
 
-// rng is the n-th token's chance.
+// rng draws what happens to the n-th token.
 func (o *organic) rng(n int) *rand.Rand { return rand.New(rand.NewPCG(o.seed, uint64(n)+1)) }
 
 // launch makes the n-th token and plans its trades.
@@ -138,7 +138,7 @@ func (o *organic) bundle(t *token, rng *rand.Rand) {
 	o.honest[t] = false
 	n := o.bundleFrom + rng.IntN(o.bundleTo-o.bundleFrom+1)
 	// What they want of the supply costs so many coins at the first price.
-	whole := float64(t.main.quote) * o.bundleSupply * supply / (float64(t.main.base) - o.bundleSupply*supply)
+	whole := max(0, float64(t.main.quote)*o.bundleSupply*supply/(float64(t.main.base)-o.bundleSupply*supply))
 	for range n {
 		who := o.made.next(o.chain.now)
 		o.chain.send(&transaction{signer: t.creator, payments: []payment{{t.creator, who, uint64(whole / float64(n)), plain}}})
@@ -186,7 +186,7 @@ func (o *organic) sell(t *token, who *account, share float64, routed bool) {
 	o.chain.sell(who, t.main, uint64(float64(t.balances[who])*share), routed)
 }
 
-// wash has bots trade a token to and fro while it lives: a tenth of the time of its buyers, for what a buyer pays.
+// wash has bots trade a token to and fro while it lives, for six hours at most. Each trade is as large as a buyer's.
 func (o *organic) wash(t *token, rng *rand.Rand, life float64) {
 	o.honest[t] = false
 	bots := make([]*account, 4)
@@ -213,15 +213,15 @@ func (o *organic) wash(t *token, rng *rand.Rand, life float64) {
 
 // someone is who buys: mostly one who bought before.
 func (o *organic) someone(rng *rand.Rand) *account {
-	tokens := o.perDay
+	tokens, of := o.perDay, &o.others
 	if rng.Float64() < o.terminals {
-		tokens = terminalTokens
+		tokens, of = terminalTokens, &o.terminal
 	}
-	if len(o.regular) > 0 && !o.alone && rng.Float64() < 1-1/tokens {
-		return o.regular[rng.IntN(len(o.regular))]
+	if who := of.draw(rng, o.chain.now); who != nil && !o.alone && rng.Float64() < 1-1/tokens {
+		return who
 	}
 	who := o.newcomer(rng)
-	o.regular = append(o.regular, who)
+	of.add(who, o.chain.now)
 	return who
 }
 
@@ -250,12 +250,41 @@ func (o *organic) firstAfter(born int64, rng *rand.Rand) *account {
 func (o *organic) funder(rng *rand.Rand) *account {
 	switch u := rng.Float64(); {
 	case u < fromExchange:
-		return o.from[int(float64(exchangeWallets)*math.Pow(rng.Float64(), 4))] // the first three pay some half of them
-	case u < fromExchange+fromBridge || len(o.regular) == 0:
-		return o.from[exchangeWallets+rng.IntN(2)]
-	default:
-		return o.regular[rng.IntN(len(o.regular))]
+		return anExchange(o.from[:exchangeWallets], rng)
+	case u >= fromExchange+fromBridge:
+		if who := o.others.draw(rng, o.chain.now); who != nil {
+			return who
+		}
 	}
+	return o.from[exchangeWallets+rng.IntN(2)]
+}
+
+// anExchange is one of the exchanges' wallets; the first three pay some half of all.
+func anExchange(list []*account, rng *rand.Rand) *account {
+	return list[int(float64(len(list))*math.Pow(rng.Float64(), 4))]
+}
+
+// crowd are wallets that trade launches for a day each.
+type crowd struct {
+	list []*account
+	// since is when each came; those of more than a day ago are before first.
+	since []int64
+	first int
+}
+
+func (c *crowd) add(who *account, now int64) {
+	c.list, c.since = append(c.list, who), append(c.since, now)
+}
+
+// draw is one of those who came within a day; nil where nobody did.
+func (c *crowd) draw(rng *rand.Rand, now int64) *account {
+	for c.first < len(c.list) && c.since[c.first] <= now-day {
+		c.first++
+	}
+	if c.first == len(c.list) {
+		return nil
+	}
+	return c.list[c.first+rng.IntN(len(c.list)-c.first)]
 }
 
 // poisson is how many of a process there are that has so many in the mean.

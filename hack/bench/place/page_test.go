@@ -65,12 +65,11 @@ func TestThePageHasTheFiguresOfTheSimulation(t *testing.T) {
 		says(t, text, "| %s%s |", name, cells(of))
 	}
 	for name, of := range map[string]func(*inputs) string{
-		"gas price, gwei":                     func(in *inputs) string { return fmt.Sprint(in.gasGwei) },
-		"a fresh wallet":                      func(in *inputs) string { return fmt.Sprint(in.fresh) },
-		"the same, paid by an exchange, more": func(in *inputs) string { return fmt.Sprint(in.exchange) },
-		"a wallet of thirty days":             func(in *inputs) string { return fmt.Sprint(in.aged) },
-		"a rented wallet, a day":              func(in *inputs) string { return fmt.Sprint(in.rented) },
-		"interest on capital, a day":          func(in *inputs) string { return fmt.Sprintf("%.2g %%", 100*in.capitalADay) },
+		"gas price, gwei":              func(in *inputs) string { return fmt.Sprint(in.gasGwei) },
+		"a wallet paid by an exchange": func(in *inputs) string { return fmt.Sprint(in.exchange) },
+		"a wallet of thirty days":      func(in *inputs) string { return fmt.Sprint(in.aged) },
+		"a rented wallet, a day":       func(in *inputs) string { return fmt.Sprint(in.rented) },
+		"interest on capital, a day":   func(in *inputs) string { return fmt.Sprintf("%.2g %%", 100*in.capitalADay) },
 	} {
 		row := ""
 		for i := range allInputs {
@@ -185,21 +184,25 @@ func lines[T any](t *testing.T, path string, take func(T)) {
 func TestPlansAreChecked(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"venue":"moon"}`:      `venue is "moon": it must be one of curve, pool-half, pool-all`,
-		`{"source":"old"}`:      `source is "old": it must be one of fresh, aged, rented`,
-		`{"funding":"x"}`:       `funding is "x": it must be one of fan-out, chain, disperser, silent-contract, exchanges`,
-		`{"wallets":100001}`:    "wallets is 100001: it must be from 0 to 100000",
-		`{"buy_usd":-1}`:        "buy_usd is -1: it must be from 0 to 1000000000",
-		`{"tokens":9}`:          "tokens is 9: it must be from 1 to 8",
-		`{"lead_s":1e8}`:        "lead_s is 1e+08: it must be at most 97200",
-		`{"walets":1}`:          `unknown field "walets"`,
-		`{"wallets":1}{"tokens`: "one JSON object",
+		`{"venue":"moon"}`:                `venue is "moon": it must be one of curve, pool-half, pool-all`,
+		`{"source":"old"}`:                `source is "old": it must be one of fresh, aged, rented`,
+		`{"funding":"x"}`:                 `funding is "x": it must be one of fan-out, chain, disperser, silent-contract, exchanges`,
+		`{"wallets":20001}`:               "wallets is 20001: it must be from 0 to 20000",
+		`{"buy_usd":-1}`:                  "buy_usd is -1: it must be from 0 to 1e+06",
+		`{"pass_on":1.1}`:                 "pass_on is 1.1: it must be from 0 to 1",
+		`{"again_s":0.5}`:                 "again_s is 0.5: it must be 0, or from 10 on",
+		`{"tokens":9}`:                    "tokens is 9: it must be from 1 to 8",
+		`{"tokens":0}`:                    "tokens is 0: it must be from 1 to 8",
+		`{"lead_s":1e8}`:                  "lead_s is 1e+08: it must be from 0 to 97200",
+		`{"wallets":20000,"buy_usd":1e6}`: "make purchases of 20000000000 USD: 100000000 is the most",
+		`{"walets":1}`:                    `unknown field "walets"`,
+		`{"wallets":1}{"tokens`:           "one JSON object",
 	} {
 		if _, err := parsePlan([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
-	whole := plan{Venue: 2, Wallets: 100_000, BuyUSD: 1e9, Source: rented, Funding: inSilence, Tokens: 8}
+	whole := plan{Venue: 2, Wallets: 20_000, BuyUSD: 600, AgainS: 10, Source: rented, Funding: inSilence, Ring: true, LeadS: 97_200, Tokens: 8}
 	again, err := parsePlan([]byte(whole.json()))
 	if err != nil || *again != whole {
 		t.Errorf("%s: %+v, %v", whole.json(), again, err)

@@ -4,10 +4,10 @@ package place
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -34,6 +34,7 @@ type part struct {
 }
 
 var parts = []part{
+	{"boards", "The boards without an attack", (*measurement).markets},
 	{"prices", "Every board, inputs and goal", (*measurement).prices},
 	{"venues", "Where the token is launched", (*measurement).venues},
 	{"kinds", "The kinds of attack", (*measurement).kinds},
@@ -78,7 +79,7 @@ func (m *measurement) run(wanted []string) error {
 		return m.tryFile()
 	}
 	if err := lab.Heading(os.Stdout, fmt.Sprintf("Prices in USD for one token, by traction-v1 and gate-v1. Each is the cheapest of %d plans or more. "+
-		"\"Elsewhere\" is on how many of four other boards and answers of strangers the same plan reaches its goal, and its median price there.", m.tries)); err != nil {
+		"A plan must reach its goal with each of three answers of strangers; its price is the mean. \"Elsewhere\" is on how many of two other boards it does, and its price there.", m.tries)); err != nil {
 		return err
 	}
 	for i := range parts {
@@ -96,9 +97,9 @@ func (m *measurement) run(wanted []string) error {
 
 // board is a population's board, which is long enough to hold a place on it for so many seconds.
 func (m *measurement) board(p *population, seed uint64, holdS int64) (*standings, error) {
-	key := fmt.Sprint(p.name, " ", seed)
-	length := patienceS + holdS + hour
-	if b := m.boards[key]; b != nil && int64(len(b.first)-1)*rankS >= length {
+	length := patienceS + max(holdS, hour)
+	key := fmt.Sprint(p.name, seed, length)
+	if b := m.boards[key]; b != nil {
 		return b, m.context.Err()
 	}
 	progress := lab.NewProgress("the board of "+p.name, warmS+length)
@@ -114,13 +115,11 @@ func (m *measurement) board(p *population, seed uint64, holdS int64) (*standings
 type found struct {
 	trial
 
-	tries     int
+	tries int
+	// reachedOn is on how many other boards the goal was reached, median the median price there.
 	reachedOn int
-	median    float64 // of the price where it was reached
+	median    float64
 }
-
-// others are the seeds of the boards, and of strangers' answers, on which a plan is tried again.
-var others = [][2]uint64{{1, 1}, {1, 2}, {2, 1}, {2, 2}}
 
 // search finds the cheapest plan, beginning with some.
 func (m *measurement) search(p *population, in *inputs, g goal, f family, from ...plan) (*found, error) {
@@ -129,54 +128,72 @@ func (m *measurement) search(p *population, in *inputs, g goal, f family, from .
 		return nil, err
 	}
 	what := fmt.Sprintf("%s board, %s inputs, to %s, %s", p.name, in.name, g.name, f.name)
-	out, err := m.hunt(what, f, from, func(p *plan) (trial, error) { return try(p, in, b, g, m.seed) })
+	best, tries, err := m.hunt(what, f, from, func(p *plan, bound float64) (trial, error) { return tryAnswers(p, in, b, g, m.seed, bound) })
 	if err != nil {
 		return nil, err
 	}
+	out, err := m.tried(p, in, g, &best.plan)
+	if err == nil {
+		out.tries = tries
+	}
+	return out, err
+}
+
+// others is how many other boards a plan is tried on.
+const others = 2
+
+// tried is what becomes of a plan on a population's board, and on others with other answers of strangers.
+func (m *measurement) tried(p *population, in *inputs, g goal, of *plan) (*found, error) {
+	var out found
 	var prices []float64
-	for _, o := range others {
-		if b, err = m.board(p, m.seed+o[0], g.holdS); err != nil {
-			return nil, err
-		}
-		t, err := try(&out.plan, in, b, g, m.seed+o[1])
+	for n := range uint64(others + 1) {
+		b, err := m.board(p, m.seed+n, g.holdS)
 		if err != nil {
 			return nil, err
 		}
-		if t.reached {
+		t, err := tryAnswers(of, in, b, g, m.seed+n, math.Inf(1))
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			out.trial = t
+		} else if t.reached {
 			prices = append(prices, t.price)
 		}
 	}
 	out.reachedOn, out.median = len(prices), lab.Middle(prices)
-	return out, nil
+	return &out, nil
 }
 
-func (m *measurement) hunt(what string, f family, from []plan, attempt func(*plan) (trial, error)) (*found, error) {
+// hunt searches, and says how far it is.
+func (m *measurement) hunt(what string, f family, from []plan, attempt func(*plan, float64) (trial, error)) (best trial, tries int, err error) {
 	begun, progress := lab.Now(), lab.NewProgress(what, int64(m.tries))
 	h := hunt{
 		family: f, seed: m.seed, attempt: attempt, from: from,
 		enough: func(tries int) bool { return tries >= m.tries && lab.Now().Sub(begun) >= m.length },
 	}
-	var out found
-	var err error
-	out.trial, out.tries, err = h.run(m.context, func(tries int, _ *trial) { progress.At(int64(tries)) })
-	lab.Say("%s: %s after %d tries", what, out.cell(), out.tries)
-	return &out, err
+	best, tries, err = h.run(m.context, func(tries int, _ *trial) { progress.At(int64(tries)) })
+	lab.Say("%s: %s after %d tries", what, best.cell(), tries)
+	return best, tries, err
 }
 
 // cell is a price for a table.
-func (f *found) cell() string {
-	if !f.reached {
+func (t *trial) cell() string {
+	if !t.reached {
 		return "not reached"
 	}
-	return fmt.Sprintf("%.*f", decimals(f.price), f.price)
+	return cell(t.price)
 }
+
+// cell is an amount in USD for a table.
+func cell(usd float64) string { return fmt.Sprintf("%.*f", decimals(usd), usd) }
 
 // elsewhere is what the plan costs on other boards, for a table.
 func (f *found) elsewhere() string {
 	if f.reachedOn == 0 {
-		return "0 of 4"
+		return fmt.Sprintf("0 of %d", others)
 	}
-	return fmt.Sprintf("%d of 4, %.*f", f.reachedOn, decimals(f.median), f.median)
+	return fmt.Sprintf("%d of %d, %s", f.reachedOn, others, cell(f.median))
 }
 
 // decimals are those that a price is shown with: three figures.
@@ -193,16 +210,7 @@ func decimals(usd float64) int {
 	}
 }
 
-// json is a plan as --plan takes it.
-func (p *plan) json() string {
-	out, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // numbers alone
-	}
-	return string(out)
-}
-
-// tryFile tries one plan for each goal on each board.
+// tryFile tries one plan for each goal on each board, in place of a search.
 func (m *measurement) tryFile() error {
 	text, err := os.ReadFile(m.plan)
 	if err != nil {
@@ -212,35 +220,20 @@ func (m *measurement) tryFile() error {
 	if err != nil {
 		return fmt.Errorf("--plan: %s: %w", m.plan, err)
 	}
-	if err := lab.Heading(os.Stdout, "Prices in USD for one token, by traction-v1 and gate-v1, of the plan "+p.json()); err != nil {
+	if err := lab.Heading(os.Stdout, "Prices in USD for one token, by traction-v1 and gate-v1, of the plan `"+p.json()+"`"); err != nil {
 		return err
 	}
-	t := lab.NewTable("board", "inputs", "goal", ">price", ">of it gas", ">of it wallets", ">highest score", "elsewhere")
+	t := lab.NewTable("board", "inputs", "goal", ">price", ">of it gas", ">wallets", ">fees", ">highest score", "elsewhere")
 	for i := range populations {
 		for j := range allInputs {
 			for _, g := range []goal{enterRunning, beAmongTen, holdAnHour} {
-				f, err := m.search(&populations[i], &allInputs[j], g, family{"the plan", func(q *plan) { *q = *p }})
+				f, err := m.tried(&populations[i], &allInputs[j], g, p)
 				if err != nil {
 					return err
 				}
-				t.Add(populations[i].name, allInputs[j].name, g.name, f.cell(), fmt.Sprintf("%.3f", f.gas), fmt.Sprintf("%.3f", f.wallets), fmt.Sprintf("%.1f", f.best),
-					f.elsewhere())
+				t.Add(populations[i].name, allInputs[j].name, g.name, f.cell(), cell(f.gas), cell(f.wallets), cell(f.fees), fmt.Sprintf("%.1f", f.best), f.elsewhere())
 			}
 		}
 	}
 	return t.Write(os.Stdout)
-}
-
-// parsePlan reads a plan and holds it against what the search may choose.
-func parsePlan(text []byte) (*plan, error) {
-	d := json.NewDecoder(strings.NewReader(string(text)))
-	d.DisallowUnknownFields()
-	p := plan{Tokens: 1}
-	if err := d.Decode(&p); err != nil {
-		return nil, err
-	}
-	if d.More() {
-		return nil, errors.New("it must be one JSON object, and nothing after it")
-	}
-	return &p, p.check()
 }

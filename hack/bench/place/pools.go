@@ -33,6 +33,8 @@ type pool struct {
 	// feePPM is the fee in millionths of what is paid in; creatorShare is which part of it the token's creator gets.
 	feePPM       uint64
 	creatorShare float64
+	// taken is what the fees were so far, in gwei. Those of a pair stay in it, and aren't counted.
+	taken uint64
 	// owner gets the reserves of a pair back; nil where nobody can take them out.
 	owner *account
 }
@@ -86,8 +88,15 @@ type token struct {
 	// curve is the curve that it began on; nil where it began in a pool.
 	curve    *pool
 	balances map[*account]uint64
-	// creatorFees is what its creator got of fees, in gwei.
-	creatorFees float64
+}
+
+// creatorFees is what the creator gets of the fees, in gwei: those of the curve, if there was one, and of where it is traded now.
+func (t *token) creatorFees() uint64 {
+	sum := float64(t.main.taken) * t.main.creatorShare
+	if t.curve != nil && t.curve != t.main {
+		sum += float64(t.curve.taken) * t.curve.creatorShare
+	}
+	return uint64(sum)
 }
 
 // launch makes a token on a venue.
@@ -182,9 +191,10 @@ func (c *chain) buy(who *account, p *pool, paid uint64, routed bool) (_, fee uin
 	}
 	if p.base, p.quote = p.base-got, p.quote+net; p.kind == pair {
 		p.quote += fee
+	} else {
+		p.taken += fee
 	}
 	p.token.balances[who] += got
-	p.token.creatorFees += float64(fee) * p.creatorShare
 	c.send(&transaction{signer: who.signer(), events: p.bought(who, paid, got, net, routed)})
 	if p.kind == curve && p.left() == 0 {
 		c.graduate(p.token)
@@ -211,13 +221,13 @@ func (c *chain) sell(who *account, p *pool, sold uint64, routed bool) (got, fee 
 		gross := min(share(p.quote, sold, p.base+sold), p.quote-p.emptyQuote)
 		fee = share(gross, p.feePPM, million)
 		got, moved = gross-fee, gross
+		p.taken += fee
 	}
 	if got == 0 {
 		return 0, 0
 	}
 	p.base, p.quote = p.base+sold, p.quote-moved
 	p.token.balances[who] -= sold
-	p.token.creatorFees += float64(fee) * p.creatorShare
 	c.send(&transaction{signer: who.signer(), events: p.sold(who, sold, got, moved, routed)})
 	return got, fee
 }
@@ -311,16 +321,26 @@ func pairOf(token market.Address, n byte) market.Address {
 	return market.EVMAddress(word)
 }
 
-// openPair has an account put tokens and as much worth of coins into a pair of its own; it gives the coins.
-func (c *chain) openPair(who *account, t *token, tokens uint64) uint64 {
+// fillPair has an account put tokens and as much worth of coins into a pair of its own, which is made if there is none; it gives the coins.
+func (c *chain) fillPair(who *account, t *token, tokens uint64) uint64 {
 	tokens = min(tokens, t.balances[who])
 	paid := share(tokens, t.main.quote, t.main.base)
-	if tokens == 0 || paid == 0 {
+	if tokens == 0 || paid == 0 || t.own != nil && t.own.quote > 0 {
 		return 0
 	}
 	t.balances[who] -= tokens
-	t.own = &pool{kind: pair, id: pairOf(t.address, 1), token: t, base: tokens, quote: paid, feePPM: pairFeePPM, owner: who}
-	c.send(&transaction{signer: who, events: t.own.made(who.address, tokens)})
+	if t.own == nil {
+		t.own = &pool{kind: pair, id: pairOf(t.address, 1), token: t, base: tokens, quote: paid, feePPM: pairFeePPM, owner: who}
+		c.send(&transaction{signer: who, events: t.own.made(who.address, tokens)})
+		return paid
+	}
+	t.own.base, t.own.quote = tokens, paid
+	c.send(&transaction{signer: who, events: []market.Event{
+		market.Transfer{Token: t.address, From: who.address, To: t.own.id, Amount: raw(tokens)},
+		market.Transfer{Token: coin, From: who.address, To: t.own.id, Amount: wei(paid)},
+		market.PairLiquidity{Pool: t.own.id, Amount0: raw(tokens), Amount1: wei(paid)},
+		market.Reserves{Pool: t.own.id, Reserve0: raw(tokens), Reserve1: wei(paid)},
+	}})
 	return paid
 }
 

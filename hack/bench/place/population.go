@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// population is who launches and trades honestly on a board, and those who always have: snipers, bundlers and bots that trade to and fro. The figures
-// and their sources are in docs/place.md; most are assumed, as it says. They were set before any formula but traction-v1 was measured with
+// population has the figures of those who launch and trade on a board when nobody attacks it: honest people, and the snipers, bundlers and bots of other
+// launches. docs/place.md has them with their sources; most are assumed, as it says. They were set before any formula but traction-v1 was measured with
 // them.
 type population struct {
 	name string
@@ -15,9 +15,9 @@ type population struct {
 	buyers               tailed
 	buyUSD               lognormal
 	holdS                lognormal
-	// neverSell is the share of buyers who do, again that of purchases that the same wallet follows up.
+	// neverSell is the share of buyers who never sell, again the share of buyers who buy a second time.
 	neverSell, again float64
-	// sniped is the share of launches with a sniper in their first block, snipers how many there are then in the mean.
+	// sniped is the share of launches with snipers in their first two blocks, snipers how many there are then in the mean.
 	sniped, snipers float64
 	sniperUSD       lognormal
 	// bundled is the share of launches of which accounts of the creator buy bundleSupply in the first block: bundleFrom to bundleTo of them.

@@ -3,6 +3,7 @@ package place
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
@@ -10,6 +11,24 @@ import (
 
 // usualBoard is the board that all but the first table are about.
 var usualBoard = &populations[1]
+
+// markets are the boards as they are without an attack.
+func (m *measurement) markets() error {
+	t := lab.NewTable("board", ">launches with 40 buyers or more", ">curves that were filled", ">in Running, median", ">score of the first, median", ">of the tenth, median", ">lowest of the tenth")
+	for i := range populations {
+		b, err := m.board(&populations[i], m.seed, hour)
+		if err != nil {
+			return err
+		}
+		running, first, tenth := make([]float64, len(b.first)), make([]float64, len(b.first)), make([]float64, len(b.first))
+		for j := range b.first {
+			running[j], first[j], tenth[j] = float64(b.running[j]), b.first[j][0], b.first[j][places-1]
+		}
+		t.Add(b.name, strconv.Itoa(b.launches), fmt.Sprintf("%d of %d", b.filled, b.curves), fmt.Sprintf("%.0f", lab.Middle(running)), fmt.Sprintf("%.1f", lab.Middle(first)),
+			fmt.Sprintf("%.1f", lab.Middle(tenth)), fmt.Sprintf("%.1f", slices.Min(tenth)))
+	}
+	return t.Write(os.Stdout)
+}
 
 // prices are those of each goal, on each board, with each inputs.
 func (m *measurement) prices() error {
@@ -104,7 +123,7 @@ func (m *measurement) time() error {
 	}
 	t := lab.NewTable(header...)
 	from := make([][]plan, len(allInputs))
-	for _, hours := range []int64{1, 4, 12} {
+	for _, hours := range []int64{longestS / hour, 4, 1} { // who holds a place for longer has held it for an hour
 		row := []string{strconv.FormatInt(hours, 10)}
 		for i := range allInputs {
 			best, err := m.search(usualBoard, &allInputs[i], goal{fmt.Sprintf("hold the first ten for %d h", hours), true, hours * hour}, anyFamily, from[i]...)
@@ -114,7 +133,7 @@ func (m *measurement) time() error {
 			from[i] = append(from[i], best.plan)
 			row = append(row, best.cell(), best.elsewhere())
 		}
-		t.Add(row...)
+		t.Rows = slices.Insert(t.Rows, 0, row)
 	}
 	return t.Write(os.Stdout)
 }
@@ -146,7 +165,7 @@ func (m *measurement) harm() error {
 	for _, fall := range harms {
 		row := []string{fmt.Sprintf("%.0f %%", 100*fall)}
 		for i, v := range all {
-			f, err := m.hunt(fmt.Sprintf("to lower a score of %.1f by %.0f %%", v.alone[0], 100*fall), anyFamily, from[i], func(p *plan) (trial, error) {
+			f, _, err := m.hunt(fmt.Sprintf("to lower a score of %.1f by %.0f %%", v.alone[0], 100*fall), anyFamily, from[i], func(p *plan, _ float64) (trial, error) {
 				return v.try(p, in, fall, m.seed)
 			})
 			if err != nil {

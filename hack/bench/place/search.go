@@ -35,12 +35,20 @@ var families = []family{
 	{"fresh wallets, paid by exchanges", func(p *plan) { p.Source, p.Funding = fresh, fromExchanges }},
 	{"wallets aged for thirty days", func(p *plan) { p.Source = aged }},
 	{"rented wallets", func(p *plan) { p.Source = rented }},
-	{"the same wallets on four tokens", func(p *plan) { p.Tokens = 4 }},
-	{"all in the block of the launch", func(p *plan) { p.DelayS, p.SpanS, p.NewAnHour, p.AgainUSD = 0, 0, 0, 0 }},
-	{"passing on", func(p *plan) { p.PassOn, p.Sellers = max(p.PassOn, 0.8), max(p.Sellers, p.Wallets/4, 1) }},
-	{"holding for a while, then selling, in turns", func(p *plan) { p.SellS, p.AgainS, p.AgainUSD = max(p.SellS, 300), max(p.AgainS, p.SellS+300), p.BuyUSD }},
+	{"rented wallets on four tokens", func(p *plan) { p.Source, p.Tokens = rented, 4 }},
+	{"all in the block of the launch", func(p *plan) {
+		*p = plan{
+			Venue: p.Venue, SeedUSD: p.SeedUSD, Wallets: p.Wallets, BuyUSD: p.BuyUSD, Jitter: p.Jitter, Holders: p.Holders, WashUSD: p.WashUSD, WashWallets: p.WashWallets,
+			AgainS: p.AgainS, Sellers: 1, Source: p.Source, Funding: p.Funding, LeadS: p.LeadS, Tokens: 1,
+		}
+	}},
+	{"passing on", func(p *plan) { p.PassOn, p.Sellers, p.Ring = max(p.PassOn, 0.8), max(p.Sellers, p.Wallets/4, 1), false }},
+	{"rings", func(p *plan) { p.PassOn, p.Ring = max(p.PassOn, 0.8), true }},
+	{"slow trading to and fro", func(p *plan) { p.SellS, p.AgainS, p.AgainUSD = max(p.SellS, 300), max(p.AgainS, p.SellS+300), p.BuyUSD }},
 	{"holders by dust, few buyers", func(p *plan) { p.Wallets, p.NewAnHour, p.Holders = min(p.Wallets, 20), 0, max(p.Holders, 50) }},
-	{"liquidity that comes and goes", func(p *plan) { p.PairUSD = max(p.PairUSD, 2000) }},
+	{"liquidity that comes and goes", func(p *plan) {
+		p.PairUSD, p.PairInS, p.PairOutS = max(p.PairUSD, 2000), max(p.PairInS, 120), max(p.PairOutS, 120)
+	}},
 }
 
 // variable is a number of a plan that the search varies, between bounds, by its logarithm. May says that 0 is one of its values.
@@ -63,6 +71,8 @@ var variables = []variable{
 	{"pass_on", func(p *plan) *float64 { return &p.PassOn }, 0.05, 1, true},
 	{"wash_usd", func(p *plan) *float64 { return &p.WashUSD }, 100, 50_000, true},
 	{"wash_an_hour", func(p *plan) *float64 { return &p.WashAnHour }, 100, 20_000, true},
+	{"pair_in_s", func(p *plan) *float64 { return &p.PairInS }, 60, 3600, true},
+	{"pair_out_s", func(p *plan) *float64 { return &p.PairOutS }, 10, 3600, true},
 	{"pair_usd", func(p *plan) *float64 { return &p.PairUSD }, 500, 50_000, true},
 	{"lead_s", func(p *plan) *float64 { return &p.LeadS }, 2, 11 * hour, false},
 }
@@ -82,6 +92,7 @@ var counts = []count{
 	{"holders", func(p *plan) *int { return &p.Holders }, 10, 2000, true},
 	{"holders_an_hour", func(p *plan) *int { return &p.HoldersAnHour }, 1, 500, true},
 	{"wash_wallets", func(p *plan) *int { return &p.WashWallets }, 1, 20, true},
+	{"tokens", func(p *plan) *int { return &p.Tokens }, 1, mostTokens, false},
 }
 
 // between draws a number whose logarithm is even between those of two.
@@ -102,14 +113,16 @@ func randomPlan(rng *rand.Rand) plan {
 			*c.of(&p) = int(between(rng, c.from, c.to))
 		}
 	}
-	p.Tokens = 1
-	p.choose(rng)
+	if p.choose(rng); rng.IntN(4) > 0 {
+		p.Tokens = 1
+	}
 	return p
 }
 
 // choose draws what isn't a number.
 func (p *plan) choose(rng *rand.Rand) {
 	p.Venue, p.Source, p.Funding = site(rng.IntN(len(venues))), source(rng.IntN(len(sourceNames))), funding(rng.IntN(len(fundingNames)))
+	p.Ring = rng.IntN(4) == 0
 }
 
 // mutate changes a few of a plan's numbers.
@@ -145,12 +158,12 @@ func cross(rng *rand.Rand, a, b *plan) plan {
 	out := *a
 	for _, v := range variables {
 		if rng.IntN(2) == 0 {
-			*v.of(&out) = *v.of(new(*b))
+			*v.of(&out) = *v.of(b)
 		}
 	}
 	for _, c := range counts {
 		if rng.IntN(2) == 0 {
-			*c.of(&out) = *c.of(new(*b))
+			*c.of(&out) = *c.of(b)
 		}
 	}
 	return out
@@ -160,8 +173,8 @@ func cross(rng *rand.Rand, a, b *plan) plan {
 type hunt struct {
 	family family
 	seed   uint64
-	// attempt tries a plan.
-	attempt func(*plan) (trial, error)
+	// attempt tries a plan, as long as it may be worth less than a bound.
+	attempt func(p *plan, bound float64) (trial, error)
 	// from are plans to begin with.
 	from []plan
 	// enough says after how many tries it ends.
@@ -183,7 +196,7 @@ func (h *hunt) run(ctx context.Context, progress func(tries int, best *trial)) (
 		for len(plans) < atOnce {
 			plans = append(plans, h.draw(rng, elite))
 		}
-		done, err := h.tryAll(plans)
+		done, err := h.tryAll(plans, boundOf(elite))
 		if err != nil {
 			return best, tries, err
 		}
@@ -196,6 +209,14 @@ func (h *hunt) run(ctx context.Context, progress func(tries int, best *trial)) (
 			return elite[0], tries, ctx.Err()
 		}
 	}
+}
+
+// boundOf is what a trial must be worth less than to be kept.
+func boundOf(elite []trial) float64 {
+	if len(elite) < kept {
+		return math.Inf(1)
+	}
+	return elite[len(elite)-1].worth()
 }
 
 // draw makes a plan: at first by chance alone, then mostly from those that were best.
@@ -217,7 +238,7 @@ func (h *hunt) draw(rng *rand.Rand, elite []trial) plan {
 }
 
 // tryAll tries plans on all CPUs. Each is tried by itself, so that their order is as given.
-func (h *hunt) tryAll(plans []plan) ([]trial, error) {
+func (h *hunt) tryAll(plans []plan, bound float64) ([]trial, error) {
 	out, errs := make([]trial, len(plans)), make([]error, len(plans))
 	var all sync.WaitGroup
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -225,7 +246,7 @@ func (h *hunt) tryAll(plans []plan) ([]trial, error) {
 		free <- struct{}{}
 		all.Go(func() {
 			defer func() { <-free }()
-			out[i], errs[i] = h.attempt(&plans[i])
+			out[i], errs[i] = h.attempt(&plans[i], bound)
 		})
 	}
 	all.Wait()

@@ -104,11 +104,11 @@ func TestTheRefereeJudgesAsTheProductDoes(t *testing.T) {
 	c := newChain(r.take)
 	full := newProduct(t)
 	const end = genesis + 4*hour
-	o := settle(c, &p, 3, end, all)
-	a := start(c, &plan{
+	o := settle(c, &p, 3, all)
+	a := newAttack(c, &plan{
 		Venue: 1, SeedUSD: 3000, Wallets: 40, BuyUSD: 40, Jitter: 0.4, DelayS: 60, SpanS: 900, AgainUSD: 10, AgainS: 1200, PassOn: 0.3, Sellers: 10, Holders: 40,
 		WashUSD: 12_000, WashWallets: 3, PairUSD: 4000, Funding: disperse, LeadS: 600, Tokens: 2,
-	}, &allInputs[1], 9, o.from[:exchangeWallets], genesis+3*hour, nil)
+	}, &allInputs[1], 9, o.from[:exchangeWallets], genesis+3*hour)
 	r.changed = func(changes *market.Changes, last market.Header) { full.commit(changes, last) }
 	most, attackers := 0, 0
 	for at := int64(genesis); at < end; at += rankS {
@@ -158,14 +158,12 @@ func TestATrialIsWhatHappensOnTheBoard(t *testing.T) {
 	}
 	r := newReferee()
 	c := newChain(r.take)
-	o := settle(c, &p, 5, genesis+warmS+4*hour, all)
-	a := start(c, &attacker, &allInputs[0], 9, o.from[:exchangeWallets], genesis+warmS, nil)
+	o := settle(c, &p, 5, all)
+	a := newAttack(c, &attacker, &allInputs[0], 9, o.from[:exchangeWallets], genesis+warmS)
+	a.afterLaunch = func(t *token) { b.snipe(c, t, b.clonePayers(), 9) }
 	place := map[int64]int{}
-	for at := int64(genesis + warmS - rankS); at <= genesis+warmS+alone.reachedS; at += rankS {
+	for at := int64(genesis + warmS - rankS); at <= genesis+warmS+alone.endsS; at += rankS {
 		c.run(at + blockS)
-		if at == genesis+warmS {
-			a.expectSnipers(&p, o.from)
-		}
 		if err := r.derive(c.before()); err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +174,7 @@ func TestATrialIsWhatHappensOnTheBoard(t *testing.T) {
 		place[at] = 1 + slices.IndexFunc(r.running(), func(s standing) bool { return s.mint == a.tokens[0].address })
 	}
 	for _, at := range slices.Sorted(maps.Keys(place)) {
-		if n := place[at]; at >= genesis+warmS+alone.reachedS-hour && (n < 1 || n > places) {
+		if n := place[at]; at >= genesis+warmS+alone.endsS-hour && (n < 1 || n > places) {
 			t.Errorf("%d s after the launch it has place %d, in its trial one of the first ten", at-genesis-warmS, n)
 		}
 	}
