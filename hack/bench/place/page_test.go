@@ -36,11 +36,12 @@ func says(t *testing.T, page, format string, args ...any) {
 func TestThePageHasTheFiguresOfTheSimulation(t *testing.T) {
 	t.Parallel()
 	text := page(t)
-	cells := func(of func(*population) string) (row string) {
+	cells := func(of func(*population) string) string {
+		var row strings.Builder
 		for i := range populations {
-			row += " | " + of(&populations[i])
+			row.WriteString(" | " + of(&populations[i]))
 		}
-		return row
+		return row.String()
 	}
 	percent := func(v float64) string { return fmt.Sprintf("%.4g %%", 100*v) }
 	for name, of := range map[string]func(*population) string{
@@ -71,11 +72,11 @@ func TestThePageHasTheFiguresOfTheSimulation(t *testing.T) {
 		"a rented wallet, a day":       func(in *inputs) string { return fmt.Sprint(in.rented) },
 		"interest on capital, a day":   func(in *inputs) string { return fmt.Sprintf("%.2g %%", 100*in.capitalADay) },
 	} {
-		row := ""
+		var row strings.Builder
 		for i := range allInputs {
-			row += " | " + of(&allInputs[i])
+			row.WriteString(" | " + of(&allInputs[i]))
 		}
-		says(t, text, "| %s%s |", name, row)
+		says(t, text, "| %s%s |", name, row.String())
 	}
 	says(t, text, "is within an hour of it for %.0f %% (assumed) and within a day for %.0f %%", 100*diesInHour, 100*diesInDay)
 	says(t, text, "Snipers hold for LN(%v s, %v)", sniperHold.median, sniperHold.sigma)
