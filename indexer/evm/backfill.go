@@ -328,7 +328,6 @@ func (e *endpoint) times(ctx context.Context, logs []decode.Log, latest int64) (
 			if err := isNumber(&headers[i], number); err != nil {
 				return nil, err
 			}
-			proofOf(&headers[i]).raw = nil
 			out[number] = headers[i]
 		}
 		missing = missing[n:]

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/crypto/sha3"
@@ -22,8 +23,9 @@ type proof struct {
 	hasBloom bool
 	// idle says that no transaction is in the block, or none that burned gas.
 	idle bool
-	// raw is the header as it was read, until sealed has looked at it.
-	raw json.RawMessage
+	// sum is the hash that follows from the header's fields; sumErr says why there is none.
+	sum    market.Hash
+	sumErr error
 }
 
 // noTransactions is the root of an empty trie: the Keccak-256 of the RLP of an empty string.
@@ -68,16 +70,6 @@ func (h *proof) mayHoldOf(contract market.Address, topics [][32]byte) bool {
 	return h.mayHold(topics) && (!h.hasBloom || h.inBloom(contract.Bytes()))
 }
 
-type wireHeader struct {
-	Number    json.RawMessage `json:"number"`
-	Hash      string          `json:"hash"`
-	Parent    string          `json:"parentHash"`
-	Timestamp json.RawMessage `json:"timestamp"`
-	Bloom     string          `json:"logsBloom"`
-	GasUsed   json.RawMessage `json:"gasUsed"`
-	TxRoot    json.RawMessage `json:"transactionsRoot"`
-}
-
 // maxTime is the year 9999; anything later is garbage.
 const maxTime = 253402300799
 
@@ -105,14 +97,18 @@ func parseHeader(raw json.RawMessage) (h chain.Header, err error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return h, chain.ErrNoBlock
 	}
-	var w wireHeader
-	if err := json.Unmarshal(raw, &w); err != nil {
-		return h, fmt.Errorf("%w: an unreadable block", rpc.ErrGarbage)
-	}
-	if h.Number, err = rpc.ParseQuantity(w.Number); err != nil {
+	w, err := readHeader(raw)
+	if err != nil {
 		return h, err
 	}
-	t, err := rpc.ParseQuantity(w.Timestamp)
+	parent, bloom := w.fields[atParentHash], w.fields[atLogsBloom]
+	if !mayBeText(w.hash) || !mayBeText(parent) || !mayBeText(bloom) {
+		return h, errUnreadable
+	}
+	if h.Number, err = rpc.ParseQuantity(w.fields[atNumber]); err != nil {
+		return h, err
+	}
+	t, err := rpc.ParseQuantity(w.fields[atTimestamp])
 	if err != nil {
 		return h, err
 	}
@@ -120,8 +116,8 @@ func parseHeader(raw json.RawMessage) (h chain.Header, err error) {
 		return h, fmt.Errorf("%w: a block of the time %d", rpc.ErrGarbage, t)
 	}
 	h.Time = int64(t)
-	if h.Hash, err = market.ParseHash(w.Hash); err == nil {
-		h.Parent, err = market.ParseHash(w.Parent)
+	if h.Hash, err = market.ParseHash(strings.Trim(string(w.hash), `"`)); err == nil {
+		h.Parent, err = market.ParseHash(strings.Trim(string(parent), `"`))
 	}
 	if err != nil {
 		return h, fmt.Errorf("%w: %w", rpc.ErrGarbage, err)
@@ -129,15 +125,15 @@ func parseHeader(raw json.RawMessage) (h chain.Header, err error) {
 	if h.Hash.IsZero() {
 		return h, fmt.Errorf("%w: a block without a hash", rpc.ErrGarbage)
 	}
-	p := &proof{raw: raw}
+	p := &proof{idle: string(w.fields[atGasUsed]) == `"0x0"` || string(w.fields[atTransactionsRoot]) == noTransactions}
 	h.Known = p
-	if len(w.Bloom) == 2+512 {
-		if _, err := hex.Decode(p.bloom[:], []byte(w.Bloom[2:])); err != nil {
+	if from, to := len(`"0x`), len(`"0x`)+2*len(p.bloom); len(bloom) == to+1 {
+		if _, err := hex.Decode(p.bloom[:], bloom[from:to]); err != nil {
 			return h, fmt.Errorf("%w: an unreadable logs bloom", rpc.ErrGarbage)
 		}
 		p.hasBloom = true
 	}
-	p.idle = string(w.GasUsed) == `"0x0"` || string(w.TxRoot) == noTransactions
+	p.sum, p.sumErr = w.sum()
 	return h, nil
 }
 

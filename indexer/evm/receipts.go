@@ -1,85 +1,34 @@
 package evm
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
-	"github.com/boardwalkhq/boardwalk/internal/market"
 )
-
-// headerFields are those of a header, in the order in which its hash is taken; from baseFeePerGas on they may be missing, the
-// later ones with the earlier (EIPs 1559, 4895, 4844, 4788, 7685). Numbers are encoded without leading zeros.
-var headerFields = []struct {
-	name   string
-	number bool
-}{
-	{"parentHash", false},
-	{"sha3Uncles", false},
-	{"miner", false},
-	{"stateRoot", false},
-	{"transactionsRoot", false},
-	{"receiptsRoot", false},
-	{"logsBloom", false},
-	{"difficulty", true},
-	{"number", true},
-	{"gasLimit", true},
-	{"gasUsed", true},
-	{"timestamp", true},
-	{"extraData", false},
-	{"mixHash", false},
-	{"nonce", false},
-	{"baseFeePerGas", true},
-	{"withdrawalsRoot", false},
-	{"blobGasUsed", true},
-	{"excessBlobGas", true},
-	{"parentBeaconBlockRoot", false},
-	{"requestsHash", false},
-}
-
-// HeaderHash is the hash that follows from the fields of a header, as eth_getBlockByNumber answers it, by Ethereum's rules.
-func HeaderHash(raw json.RawMessage) (market.Hash, error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return market.Hash{}, fmt.Errorf("%w: an unreadable block", rpc.ErrGarbage)
-	}
-	var parts [][]byte
-	for _, f := range headerFields {
-		v, ok := fields[f.name]
-		if !ok || string(v) == "null" {
-			break
-		}
-		b, err := hexBytes(v, f.number)
-		if err != nil {
-			return market.Hash{}, err
-		}
-		parts = append(parts, hash.RLPBytes(b))
-	}
-	return market.Hash(hash.Keccak256(hash.RLPList(parts...))), nil
-}
 
 // hexBytes reads "0x…" into bytes, those of a number without leading zeros.
 func hexBytes(raw json.RawMessage, number bool) ([]byte, error) {
-	var s string
-	if err := json.Unmarshal(raw, &s); err != nil || !strings.HasPrefix(s, "0x") {
+	const prefix = `"0x`
+	if len(raw) <= len(prefix) || string(raw[:len(prefix)]) != prefix {
 		return nil, fmt.Errorf("%w: %.40q is no hex", rpc.ErrGarbage, raw)
 	}
-	s = s[2:]
+	digits := raw[len(prefix) : len(raw)-1]
 	if number {
-		if s = strings.TrimLeft(s, "0"); len(s)%2 == 1 {
-			s = "0" + s
+		if digits = bytes.TrimLeft(digits, "0"); len(digits)%2 == 1 {
+			digits = append([]byte{'0'}, digits...)
 		}
 	}
-	b, err := hex.DecodeString(s)
-	if err != nil {
+	b := make([]byte, len(digits)/2)
+	if _, err := hex.Decode(b, digits); err != nil {
 		return nil, fmt.Errorf("%w: %.40q is no hex", rpc.ErrGarbage, raw)
 	}
 	return b, nil
@@ -145,7 +94,7 @@ func (r *receipt) encode() (encoded []byte, logs []decode.Log, err error) {
 func (s *Source) provenContent(ctx context.Context, e *endpoint, h *chain.Header) (content [32]byte, err error) {
 	var header json.RawMessage
 	var receipts []receipt
-	keep := func(raw json.RawMessage) error { header = raw; return nil }
+	keep := func(raw json.RawMessage) error { header = bytes.Clone(raw); return nil }
 	read := func(raw json.RawMessage) error { return json.Unmarshal(raw, &receipts) }
 	err = e.Do(ctx,
 		&rpc.Request{Method: "eth_getBlockByHash", Params: []any{h.Hash.String(), false}, Take: keep},
@@ -153,7 +102,11 @@ func (s *Source) provenContent(ctx context.Context, e *endpoint, h *chain.Header
 	if err != nil {
 		return content, err
 	}
-	sum, err := HeaderHash(header)
+	w, err := readHeader(header)
+	if err != nil {
+		return content, err
+	}
+	sum, err := w.sum()
 	if err == nil && sum != h.Hash {
 		err = fmt.Errorf("%w: the header's hash is another", rpc.ErrGarbage)
 	}
@@ -176,9 +129,8 @@ func (s *Source) provenContent(ctx context.Context, e *endpoint, h *chain.Header
 			}
 		}
 	}
-	var fields struct{ ReceiptsRoot string }
 	root := hash.ListRoot(values)
-	if err := json.Unmarshal(header, &fields); err != nil || fields.ReceiptsRoot != "0x"+hex.EncodeToString(root[:]) {
+	if string(w.fields[atReceiptsRoot]) != `"0x`+hex.EncodeToString(root[:])+`"` {
 		return content, fmt.Errorf("%w: the receipts' root is another", rpc.ErrGarbage)
 	}
 	return contentOf(logs), nil

@@ -2,8 +2,14 @@ package evm
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
 // genesis is Ethereum's first block.
@@ -18,5 +24,42 @@ func TestHeaderHash(t *testing.T) {
 	sum, err := HeaderHash(json.RawMessage(genesis))
 	if want := "0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3"; err != nil || sum.String() != want {
 		t.Errorf("the hash is %s, %v; want %s", sum, err, want)
+	}
+}
+
+// TestReceiptsAreProvenByTheHashedRoot reads a block without receipts from a node whose header has their root, or another root: in the field
+// that is hashed, or beside it under a name that differs in its case alone.
+func TestReceiptsAreProvenByTheHashedRoot(t *testing.T) {
+	t.Parallel()
+	another := strings.Replace(genesis, `"receiptsRoot":`+noTransactions, fmt.Sprintf(`"receiptsRoot":"0x%064x"`, 5), 1)
+	for name, tt := range map[string]struct {
+		header string
+		proven bool
+	}{
+		"their root":                        {genesis, true},
+		"another":                           {another, false},
+		"another, and theirs in capitals":   {strings.TrimSuffix(another, "}") + `,"RECEIPTSROOT":` + noTransactions + `}`, false},
+		"theirs, and another in capitals":   {strings.TrimSuffix(genesis, "}") + `,"RECEIPTSROOT":"0x5"}`, true},
+		"another, and then theirs":          {strings.TrimSuffix(another, "}") + `,"receiptsRoot":` + noTransactions + `}`, false},
+		"a header that has no such field":   {strings.Replace(genesis, "receiptsRoot", "receipts", 1), false},
+		"null, since the node has no block": {`null`, false},
+	} {
+		hash, err := HeaderHash(json.RawMessage(strings.Replace(tt.header, `,"receiptsRoot":`+noTransactions+`}`, `}`, 1)))
+		if (err != nil) != (tt.header == "null") {
+			t.Fatalf("%s: %v", name, err)
+		}
+		node := newFakeNode(t, func(method string, _ []json.RawMessage) (string, string) {
+			if method == "eth_getBlockReceipts" {
+				return "[]", ""
+			}
+			return tt.header, ""
+		})
+		s := sourceOf(t, time.Now, node.URL)
+		h := chain.Header{}
+		h.Hash = hash
+		_, err = s.provenContent(t.Context(), s.pool.List[0], &h)
+		if tt.proven != (err == nil) || err != nil && !errors.Is(err, rpc.ErrGarbage) {
+			t.Errorf("%s: %v; want it proven: %v", name, err, tt.proven)
+		}
 	}
 }

@@ -42,17 +42,16 @@ const (
 
 // sealed refuses a header whose hash isn't the one that its fields have.
 func (s *Source) sealed(ctx context.Context, h *chain.Header) error {
-	p := proofOf(h)
-	raw := p.raw
-	p.raw = nil // the whole answer would stay with it
-	if raw == nil || s.sealing(ctx, h.Number) != sealingHolds {
+	p, wasRead := h.Known.(*proof)
+	switch {
+	case !wasRead || s.sealing(ctx, h.Number) != sealingHolds:
 		return nil
+	case p.sumErr != nil:
+		return p.sumErr
+	case p.sum != h.Hash:
+		return fmt.Errorf("%w: block %d hasn't the hash that its fields have", rpc.ErrGarbage, h.Number)
 	}
-	hash, err := HeaderHash(raw)
-	if err == nil && hash != h.Hash {
-		err = fmt.Errorf("%w: block %d hasn't the hash that its fields have", rpc.ErrGarbage, h.Number)
-	}
-	return err
+	return nil
 }
 
 // sealing tries the rules when that is due.
@@ -90,10 +89,11 @@ func (s *Source) trySeal(ctx context.Context, number uint64) sealing {
 	_ = g.Wait() // who doesn't answer says nothing
 	said, right := map[market.Hash]int{}, map[market.Hash]bool{}
 	for i := range headers {
-		if h, raw := &headers[i], proofOf(&headers[i]).raw; raw != nil {
-			said[h.Hash]++
-			if hash, err := HeaderHash(raw); err == nil && hash == h.Hash {
-				right[h.Hash] = true
+		if p, wasRead := headers[i].Known.(*proof); wasRead {
+			hash := headers[i].Hash
+			said[hash]++
+			if p.sumErr == nil && p.sum == hash {
+				right[hash] = true
 			}
 		}
 	}

@@ -17,11 +17,13 @@ import (
 	"time"
 )
 
-// Request is one JSON-RPC call. Take reads the result.
+// Request is one JSON-RPC call.
 type Request struct {
 	Method string
 	Params []any
-	Take   func(json.RawMessage) error
+	// Take reads the result, which has no bytes where the node left it out. It is JSON, except that nobody has checked the characters within its
+	// strings. Its memory is used again afterwards: Take copies the parts that it keeps.
+	Take func(json.RawMessage) error
 	// Whole calls are about one block: their answers can't be halved, and may be longer than others.
 	Whole bool
 	// Optional calls may be refused (a revert, an unknown method): Err keeps the refusal.
@@ -160,23 +162,82 @@ type wireRequest struct {
 }
 
 type wireAnswer struct {
-	ID     *int            `json:"id"`
-	Result json.RawMessage `json:"result"`
-	Error  *NodeError      `json:"error"`
+	ID     *int
+	Result json.RawMessage
+	Error  *NodeError
 }
 
-// ResultOf is the result in an answer to one call, or the error that the node answered with, whose text may have parts of the URL.
+// ResultOf is the result in an answer to one call, which lies within the answer, or the error that the node answered with, whose text may have
+// parts of the URL.
 func ResultOf(raw []byte) (json.RawMessage, error) {
-	var a wireAnswer
-	switch err := json.Unmarshal(raw, &a); {
-	case err != nil:
-		return nil, fmt.Errorf("%w: %.100s", ErrGarbage, err.Error())
+	list, err := readAnswers(raw, 1)
+	if err != nil {
+		return nil, err
+	}
+	switch a := &list[0]; {
 	case a.Error != nil:
 		return nil, a.Error
 	case len(a.Result) == 0:
 		return nil, fmt.Errorf("%w: no result", ErrGarbage)
+	default:
+		return a.Result, nil
 	}
-	return a.Result, nil
+}
+
+// readAnswers splits what a node answered to so many calls: a list with an answer to each, or one answer. The results lie within raw.
+func readAnswers(raw []byte, calls int) (list []wireAnswer, err error) {
+	p := NewScanner(raw)
+	one := func() {
+		if len(list) == calls {
+			err = fmt.Errorf("more than %d answers to as many calls", calls)
+			p.Fail()
+			return
+		}
+		list = append(list, wireAnswer{})
+		err = readAnswer(p, &list[len(list)-1])
+	}
+	if calls == 1 || p.Peek() == '{' {
+		one()
+	} else {
+		p.Array(one)
+	}
+	switch ok, at := p.End(); {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %.100s", ErrGarbage, err.Error())
+	case !ok:
+		return nil, fmt.Errorf("%w: no JSON-RPC answer near byte %d", ErrGarbage, at)
+	}
+	return list, nil
+}
+
+// readAnswer reads the answer to one call. A result may have megabytes, which encoding/json reads at a tenth of the scanner's speed at most.
+func readAnswer(p *Scanner, a *wireAnswer) (err error) {
+	p.Object(func(key []byte) {
+		switch string(key) {
+		case "id":
+			err = readValue(p, &a.ID)
+		case "result":
+			a.Result = p.Raw()
+		case "error":
+			err = readValue(p, &a.Error)
+		default:
+			p.Skip()
+		}
+	})
+	return err
+}
+
+// readValue reads the next value, a short one, by encoding/json.
+func readValue(p *Scanner, into any) error {
+	raw := p.Raw()
+	if raw == nil {
+		return nil // the scanner has failed
+	}
+	err := json.Unmarshal(raw, into)
+	if err != nil {
+		p.Fail()
+	}
+	return err
 }
 
 // do sends calls as one batch (a single one alone), reads at most so many bytes, and hands each result to its Take. The error is a
@@ -205,16 +266,9 @@ func (c *client) do(ctx context.Context, most int64, reqs ...*Request) error {
 		return err
 	}
 	defer got.Done()
-	raw := got.Raw
-	var answers []wireAnswer
-	if len(reqs) == 1 || (len(raw) > 0 && raw[0] == '{') {
-		answers = make([]wireAnswer, 1)
-		err = json.Unmarshal(raw, &answers[0])
-	} else {
-		err = json.Unmarshal(raw, &answers)
-	}
+	answers, err := readAnswers(got.Raw, len(reqs))
 	if err != nil {
-		return fmt.Errorf("%w: %.100s", ErrGarbage, err.Error())
+		return err
 	}
 	for i := range answers {
 		c.Redact(answers[i].Error)

@@ -1,0 +1,117 @@
+package evm
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// The places in headerFields of those fields that are read for more than the hash.
+const (
+	atParentHash       = 0
+	atTransactionsRoot = 4
+	atReceiptsRoot     = 5
+	atLogsBloom        = 6
+	atNumber           = 8
+	atGasUsed          = 10
+	atTimestamp        = 11
+)
+
+// headerFields are those of a header, in the order in which its hash is taken; from baseFeePerGas on they may be missing, the
+// later ones with the earlier (EIPs 1559, 4895, 4844, 4788, 7685). Numbers are encoded without leading zeros.
+var headerFields = [...]struct {
+	name   string
+	number bool
+}{
+	atParentHash:       {"parentHash", false},
+	1:                  {"sha3Uncles", false},
+	2:                  {"miner", false},
+	3:                  {"stateRoot", false},
+	atTransactionsRoot: {"transactionsRoot", false},
+	atReceiptsRoot:     {"receiptsRoot", false},
+	atLogsBloom:        {"logsBloom", false},
+	7:                  {"difficulty", true},
+	atNumber:           {"number", true},
+	9:                  {"gasLimit", true},
+	atGasUsed:          {"gasUsed", true},
+	atTimestamp:        {"timestamp", true},
+	12:                 {"extraData", false},
+	13:                 {"mixHash", false},
+	14:                 {"nonce", false},
+	15:                 {"baseFeePerGas", true},
+	16:                 {"withdrawalsRoot", false},
+	17:                 {"blobGasUsed", true},
+	18:                 {"excessBlobGas", true},
+	19:                 {"parentBeaconBlockRoot", false},
+	20:                 {"requestsHash", false},
+}
+
+// headerPlaces are the fields' places by their names.
+var headerPlaces = func() map[string]int {
+	places := make(map[string]int, len(headerFields))
+	for i := range headerFields {
+		places[headerFields[i].name] = i
+	}
+	return places
+}()
+
+// wireHeader is a header as eth_getBlockByNumber answers it: its hash, and the other fields by their places in headerFields. Each is the JSON
+// that a node wrote, and lies within its answer; a missing one has no bytes, and of one that is told twice the last counts. Hash and fields come
+// from one reading, so that a field can't be proven by one value and used with another.
+type wireHeader struct {
+	hash   json.RawMessage
+	fields [len(headerFields)]json.RawMessage
+}
+
+var errUnreadable = fmt.Errorf("%w: an unreadable block", rpc.ErrGarbage)
+
+// readHeader reads a header, and passes over all that isn't a header's field, transactions too.
+func readHeader(raw []byte) (w wireHeader, err error) {
+	p := rpc.NewScanner(raw)
+	p.Object(func(key []byte) {
+		if i, ok := headerPlaces[string(key)]; ok {
+			w.fields[i] = p.Raw()
+		} else if string(key) == "hash" {
+			w.hash = p.Raw()
+		} else {
+			p.Skip()
+		}
+	})
+	if ok, _ := p.End(); !ok {
+		return w, errUnreadable
+	}
+	return w, nil
+}
+
+// mayBeText reports whether a field is a string, or isn't there.
+func mayBeText(field json.RawMessage) bool {
+	return len(field) == 0 || field[0] == '"' || string(field) == "null"
+}
+
+// sum is the hash that follows from the fields, by Ethereum's rules.
+func (w *wireHeader) sum() (market.Hash, error) {
+	var parts [][]byte
+	for i, field := range w.fields {
+		if len(field) == 0 || string(field) == "null" {
+			break
+		}
+		b, err := hexBytes(field, headerFields[i].number)
+		if err != nil {
+			return market.Hash{}, err
+		}
+		parts = append(parts, hash.RLPBytes(b))
+	}
+	return market.Hash(hash.Keccak256(hash.RLPList(parts...))), nil
+}
+
+// HeaderHash is the hash that follows from the fields of a header, as eth_getBlockByNumber answers it, by Ethereum's rules.
+func HeaderHash(raw json.RawMessage) (market.Hash, error) {
+	w, err := readHeader(raw)
+	if err != nil {
+		return market.Hash{}, err
+	}
+	return w.sum()
+}
