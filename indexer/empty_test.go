@@ -94,6 +94,10 @@ func (w *testWorld) withoutLogs(t *testing.T) (url string) {
 	return s.URL
 }
 
+// patientVouch is how long an endpoint may take to vouch for another's answer where a test wants all of them to: a busy machine may take longer
+// than the default.
+const patientVouch = time.Minute
+
 // runImpatient runs an indexer that asks again after short pauses.
 func runImpatient(t *testing.T, cfg *chainconfig.Chain, st *store.Store) (stop func()) {
 	t.Helper()
@@ -104,7 +108,7 @@ func runImpatient(t *testing.T, cfg *chainconfig.Chain, st *store.Store) (stop f
 func startImpatient(t *testing.T, cfg *chainconfig.Chain, st *store.Store) (ix *indexer.Indexer, stop func()) {
 	t.Helper()
 	ix, err := indexer.New(cfg, st, indexer.Options{
-		Log: logger(t), Now: time.Now, Holder: t.Name(), RereadPause: 2 * time.Millisecond,
+		Log: logger(t), Now: time.Now, Holder: t.Name(), RereadPause: 2 * time.Millisecond, VouchTime: patientVouch,
 	})
 	if err != nil {
 		t.Fatal(err)

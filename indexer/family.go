@@ -28,7 +28,7 @@ func familyOf(cfg *chainconfig.Chain, ix *Indexer, o Options) (f family, err err
 	case chainconfig.EVM:
 		src, err := evm.NewSource(cfg, evm.Options{
 			Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID), InFlight: o.Metrics.answers(cfg.ID), Aside: aside, RereadPause: o.RereadPause,
-			GivesUp: func(p budget.Purpose) bool { return ix.plan.GivesUp(p) },
+			VouchTime: o.VouchTime, GivesUp: func(p budget.Purpose) bool { return ix.plan.GivesUp(p) },
 		})
 		if err != nil {
 			return f, err

@@ -116,7 +116,9 @@ func TestOneForgerOfAnOldPoolOfThree(t *testing.T) {
 // startAt is startImpatient by a clock.
 func startAt(t *testing.T, c *clock, cfg *chainconfig.Chain, st *store.Store) (ix *indexer.Indexer, stop func()) {
 	t.Helper()
-	ix, err := indexer.New(cfg, st, indexer.Options{Log: logger(t), Now: c.now, Holder: t.Name(), RereadPause: 2 * time.Millisecond})
+	ix, err := indexer.New(cfg, st, indexer.Options{
+		Log: logger(t), Now: c.now, Holder: t.Name(), RereadPause: 2 * time.Millisecond, VouchTime: patientVouch,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,6 +73,8 @@ type Options struct {
 	RecountPause time.Duration
 	// RereadPause is the pause before a node's answer that no other confirms is asked for again; 0 is the default.
 	RereadPause time.Duration
+	// VouchTime is how long another endpoint of an EVM chain may take to answer again what one has answered; 0 is the default.
+	VouchTime time.Duration
 	// PlanWindow is how far back what nodes were asked for is held against what they allow, PlanPause the time between two looks at that; 0 is
 	// the default.
 	PlanWindow, PlanPause time.Duration

@@ -151,7 +151,7 @@ func (s *Source) claimOf(ctx context.Context, e *endpoint, due, besides bool) (c
 	}
 	err := s.pool.On(within, e, func(ctx context.Context, e *endpoint) error { return s.announced(ctx, &c, due) })
 	if within.Err() != nil && ctx.Err() == nil {
-		e.tookTooLong(vouchPause)
+		e.tookTooLong(s.vouchPause())
 	}
 	if err == nil {
 		e.mu.Lock()

@@ -62,6 +62,8 @@ type Options struct {
 	// RereadPause is the time before an answer that nobody else confirms is asked for again; it grows from time to time. 0 is
 	// the default.
 	RereadPause time.Duration
+	// VouchTime is how long another endpoint may take to answer again what one has answered; 0 is the default.
+	VouchTime time.Duration
 }
 
 // NewSource checks the chain document's endpoints and exchanges; it opens no connection.
@@ -76,7 +78,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth, aside: o.Aside,
 		blockTime:   time.Duration(c.BlockTime),
 		givesUp:     o.GivesUp,
-		rereadPause: cmp.Or(o.RereadPause, rereadPause), vouchTime: vouchTime,
+		rereadPause: cmp.Or(o.RereadPause, rereadPause), vouchTime: cmp.Or(o.VouchTime, vouchTime),
 	}
 	s.asked = hashAsked(s.topics)
 	slices.SortFunc(s.topics, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }) // every endpoint has the same parts of them

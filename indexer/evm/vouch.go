@@ -13,12 +13,11 @@ import (
 // answer a call by which a price is decided in the same way. A contract may answer each node differently, by what differs between clients:
 // whoever is contradicted about one is told, and not distrusted, or strangers could bring honest endpoints into disrepute.
 
-const (
-	// vouchTime is how long another endpoint may take to answer calls once more. One that takes longer isn't asked again for vouchPause,
-	// so that it takes a tenth of the time at most.
-	vouchTime  = 2 * time.Second
-	vouchPause = (waitShare - 1) * vouchTime
-)
+// vouchTime is the default of Options.VouchTime.
+const vouchTime = 2 * time.Second
+
+// vouchPause is for how long an endpoint isn't asked again that took longer than its time to vouch: it takes a tenth of the time at most.
+func (s *Source) vouchPause() time.Duration { return (waitShare - 1) * s.vouchTime }
 
 // ballot is a call with what endpoints answered to it.
 type ballot struct {
@@ -100,7 +99,7 @@ func (s *Source) vouchOn(ctx context.Context, e *endpoint, at chain.Ref, gone bo
 		ask(newest, true)
 	}
 	if ctx.Err() == nil && timed.Err() != nil {
-		e.tookTooLong(vouchPause)
+		e.tookTooLong(s.vouchPause())
 	}
 	return ctx.Err()
 }

@@ -165,7 +165,7 @@ func TestASlowEndpointIsLeftAlone(t *testing.T) {
 	if second := ask(); first == 0 || second != first {
 		t.Errorf("asked for %d batches, and then for %d", first, second-first)
 	}
-	now = now.Add(vouchPause)
+	now = now.Add(s.vouchPause())
 	if third := ask(); third == first {
 		t.Error("not asked again after the pause")
 	}

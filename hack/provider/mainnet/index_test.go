@@ -108,6 +108,7 @@ func (s *standIn) run(t *testing.T) (st *store.Store, stop func()) {
 	}
 	t.Cleanup(func() { st.Close() })
 	o := s.options
+	o.VouchTime = time.Minute // a node on a busy machine may take longer than the default
 	o.Log, o.Holder, o.Metrics = slog.New(slog.NewTextHandler(log, nil)), t.Name(), indexer.NewMetrics(s.metrics)
 	if o.Now == nil {
 		o.Now = time.Now
