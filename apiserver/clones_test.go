@@ -46,7 +46,7 @@ func TestClonesFoldOverAllChains(t *testing.T) {
 	// An older one that comes late is the head of both.
 	mintCoins(t, st, "bsc", 102, aged(8, "otter", "LATE", 4000))
 	eventually(t, "the oldest is the head", func() bool {
-		rankAgain(&ahead)
+		rankAgain(t, c, &ahead)
 		page := cards(t, c, "sort=new")
 		return slices.Equal(numbers(page), []int{6, 5, 2, 8}) && clones(page, 8) == 2
 	})
@@ -60,7 +60,7 @@ func TestClonesFoldOverAllChains(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the clones that are left have heads of their own chain", func() bool {
-		rankAgain(&ahead)
+		rankAgain(t, c, &ahead)
 		page := cards(t, c, "sort=new")
 		return slices.Equal(numbers(page), []int{6, 5, 4, 8}) && clones(page, 8) == 1 && clones(page, 6) == 0
 	})

@@ -189,19 +189,26 @@ func TestBoardOfAStandingChain(t *testing.T) {
 		t.Error("the board of both chains is stale because one chain is")
 	}
 	eventually(t, "it leaves", func() bool {
-		rankAgain(&ahead)
+		rankAgain(t, c, &ahead)
 		card := boardCard(t, cards(t, c, "sort=new"), 1)
 		return !card.GatePass && slices.Equal(card.GateFails, []string{"holders"}) && len(numbers(cards(t, c, ""))) == 0
 	})
 }
 
-// rankAgain lets the server's time go on by a ranking. It waits for a few looks, and goes no further than chains take to
-// be called standing.
-func rankAgain(ahead *atomic.Int64) {
-	if ahead.Load() < 90 {
-		ahead.Add(15)
+// rankAgain lets the server's time go on by a ranking, and waits for the look that ranks: until then the last look is so old that every chain is
+// called down. It goes no further than chains take to be called standing.
+func rankAgain(t *testing.T, c *client, ahead *atomic.Int64) {
+	t.Helper()
+	const pace, furthest = 16, 90
+	if ahead.Load()+pace > furthest {
+		return
 	}
-	time.Sleep(700 * time.Millisecond)
+	ahead.Add(pace)
+	eventually(t, "the server ranks again", func() bool {
+		return slices.ContainsFunc(get[contract.Heartbeat](t, c, "/api/status/heartbeat").Chains, func(h contract.ChainHeartbeat) bool {
+			return h.Status != contract.HeartbeatStatusDown
+		})
+	})
 }
 
 // TestBoardFollowsCommits adds a launch, its metadata and a report that it can't be sold, and takes the launch back.
@@ -251,7 +258,7 @@ func TestBoardFollowsCommits(t *testing.T) {
 				t.Fatal(err)
 			}
 			eventually(t, "it leaves Running for what the checks found", func() bool {
-				rankAgain(&ahead)
+				rankAgain(t, c, &ahead)
 				return len(numbers(cards(t, c, ""))) == 0 && slices.Equal(boardCard(t, cards(t, c, "sort=new"), 1).GateFails, []string{"trust"})
 			})
 			if _, err := st.Rewind(t.Context(), l, 100); err != nil {
