@@ -64,8 +64,9 @@ type Options struct {
 	Now      func() time.Time
 	Log      *slog.Logger
 
-	// settingsPause and probePause are other times between two looks at the file and two rounds of the prober; 0 is the usual one.
-	settingsPause, probePause time.Duration
+	// settingsPause and probePause are other times between two looks at the file and two rounds of the prober, probeTimeout is another time that an
+	// indexer may take to answer; 0 is the usual one.
+	settingsPause, probePause, probeTimeout time.Duration
 }
 
 // Operator runs the controllers.
@@ -111,7 +112,7 @@ func New(cfg *rest.Config, o Options) (*Operator, error) {
 	if o.StateURL == nil {
 		o.StateURL = serviceURL
 	}
-	p, err := newProber(o.Metrics, o.Now, cmp.Or(o.probePause, probePause))
+	p, err := newProber(o.Metrics, o.Now, cmp.Or(o.probePause, probePause), cmp.Or(o.probeTimeout, probeTimeout))
 	if err != nil {
 		return nil, fmt.Errorf("register the metrics: %w", err)
 	}

@@ -61,13 +61,13 @@ type target struct {
 	toldChain, toldVenue any
 }
 
-func newProber(r prometheus.Registerer, now func() time.Time, pause time.Duration) (*prober, error) {
+func newProber(r prometheus.Registerer, now func() time.Time, pause, timeout time.Duration) (*prober, error) {
 	gauge := func(name, help string) *prometheus.GaugeVec {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"chain"})
 	}
 	p := &prober{
 		client: &http.Client{
-			Timeout:       probeTimeout,
+			Timeout:       timeout,
 			Transport:     &http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeader},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
@@ -203,8 +203,8 @@ func (p *prober) ask(ctx context.Context, address string) (*chainconfig.State, e
 	return &s, nil
 }
 
-// brief is why there is no answer, without the ports that differ each time.
-func brief(err error) string {
+// brief is why there is no answer within a time, without the ports that differ each time.
+func brief(err error, within time.Duration) string {
 	var dns *net.DNSError
 	var op *net.OpError
 	var timeout interface{ Timeout() bool }
@@ -214,7 +214,7 @@ func brief(err error) string {
 	case errors.As(err, &dns):
 		text = dns.Name + ": " + dns.Err
 	case errors.As(err, &timeout) && timeout.Timeout():
-		text = "no answer within " + probeTimeout.String()
+		text = "no answer within " + within.String()
 	case errors.As(err, &op):
 		text = op.Err.Error()
 	case errors.As(err, &request):
@@ -252,7 +252,7 @@ func (p *prober) record(name types.NamespacedName, address string, state *chainc
 	t.askedAt = now
 	switch {
 	case err != nil:
-		t.failure = brief(err)
+		t.failure = brief(err, p.client.Timeout)
 	case state.Chain != t.id:
 		t.failure = fmt.Sprintf("another one answers in its place: it says that its chain is %.40q", state.Chain)
 	default:

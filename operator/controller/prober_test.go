@@ -29,7 +29,7 @@ func newDesk(t *testing.T) *desk {
 	t.Helper()
 	d := &desk{t: t, clock: &clock{now: time.Unix(1_760_000_000, 0)}, indexers: newFakeIndexers(t), registry: prometheus.NewRegistry()}
 	var err error
-	if d.prober, err = newProber(d.registry, d.Now, time.Hour); err != nil {
+	if d.prober, err = newProber(d.registry, d.Now, time.Hour, probeTimeout); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -208,7 +208,7 @@ func TestWhatIsMeasuredIsOfThoseThatRun(t *testing.T) {
 	if len(d.targets) > 0 {
 		t.Errorf("targets %v", d.targets)
 	}
-	if _, err := newProber(d.registry, d.Now, time.Hour); err == nil {
+	if _, err := newProber(d.registry, d.Now, time.Hour, probeTimeout); err == nil {
 		t.Error("the metrics were registered twice")
 	}
 }

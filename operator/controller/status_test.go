@@ -255,7 +255,7 @@ func TestAnUnreadyIndexerIsLookedAtAgain(t *testing.T) {
 	c := w.chain("base", 8453)
 	w.become(c, "Ready True Ready")
 	w.unready(c)
-	p, err := newProber(prometheus.NewRegistry(), w.clock.Now, time.Hour)
+	p, err := newProber(prometheus.NewRegistry(), w.clock.Now, time.Hour, probeTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}
