@@ -285,6 +285,16 @@ func TestTheOldestVenueHasAContract(t *testing.T) {
 	w.toldOfVenue("base", "aaa")
 }
 
+// knownVenue is a venue that the operator knows before there are its chains: their indexers are told of it from the first, and not started anew for it.
+func (w *world) knownVenue(name string, chains []string) *v1alpha1.LaunchVenue {
+	w.t.Helper()
+	v := w.venue(name, chains)
+	for _, c := range chains {
+		w.stand(v, c+" "+v1alpha1.ReasonChainNotFound)
+	}
+	return v
+}
+
 // toldOfVenue waits until the indexer of a chain is told of one venue alone: changes of venues are gathered before it is.
 func (w *world) toldOfVenue(chain, venue string) {
 	w.t.Helper()

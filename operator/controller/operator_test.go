@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -34,12 +33,12 @@ func TestARestartClosesNoVenue(t *testing.T) {
 	first := w.run()
 	w.indexers.says("base")
 	w.indexers.says("bsc")
+	v := w.knownVenue("four-meme", []string{"base", "bsc"})
 	base, bsc := w.chain("base", 8453), w.chain("bsc", 56)
-	v := w.venue("four-meme", []string{"base", "bsc"})
 	w.become(base, "Ready True Ready")
 	w.become(bsc, "Ready True Ready")
 	w.stand(v, "base Open", "bsc Open")
-	w.indexers.rounds(t, "base", 5)
+	w.rest(first, "base")
 	if err := first.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -257,10 +256,5 @@ func TestItSettlesAfterManyChangesAtOnce(t *testing.T) {
 		}
 	}
 	w.become(v, "Ready True Open")
-	w.indexers.rounds(t, names[0], 5)
-	before := len(op.all())
-	w.indexers.rounds(t, names[0], 20)
-	if after := op.all(); len(after) > before {
-		t.Errorf("it doesn't come to rest: %s", strings.Join(after[before:], ", "))
-	}
+	w.rest(op, names[0])
 }

@@ -39,15 +39,28 @@ func (f *fakeIndexers) moves(id string, lag func(block uint64) time.Duration) {
 	})
 }
 
+// rest waits until the operator writes nothing while it asks a chain's indexer twenty times.
+func (w *world) rest(r *running, id string) {
+	w.t.Helper()
+	eventually(w.t, func() error {
+		before := len(r.all())
+		w.indexers.rounds(w.t, id, 20)
+		if after := r.all(); len(after) > before {
+			return fmt.Errorf("the operator doesn't come to rest: %s", strings.Join(after[before:], ", "))
+		}
+		return nil
+	})
+}
+
 func TestNothingIsWrittenWhileBlocksMoveOn(t *testing.T) {
 	w := newWorld(t)
 	op := w.run()
 	w.indexers.moves("base", func(n uint64) time.Duration { return time.Duration(n%5) * time.Second })
+	v := w.knownVenue("four-meme", []string{"base", "elsewhere"})
 	c := w.chain("base", 8453)
-	v := w.venue("four-meme", []string{"base", "elsewhere"})
 	w.become(c, "Ready True Ready")
 	w.stand(v, "base Open")
-	w.indexers.rounds(t, "base", 5) // what was woken meanwhile is done
+	w.rest(op, "base") // what was woken meanwhile is done
 	before := len(op.all())
 	w.indexers.rounds(t, "base", 60)
 	if after := op.all(); len(after) != before {
@@ -153,8 +166,8 @@ func TestALongMessageIsTold(t *testing.T) {
 	w.run()
 	long := strings.Repeat("é", 3000)
 	w.indexers.says("base")
+	v := w.knownVenue("four-meme", []string{"base"})
 	c := w.chain("base", 8453)
-	v := w.venue("four-meme", []string{"base"})
 	w.become(c, "Ready True Ready")
 	w.stand(v, "base Open")
 	w.indexers.says("base", inPhase(chainconfig.PhaseHalted, long))

@@ -358,7 +358,7 @@ func (w *world) options() Options {
 	return Options{
 		Namespace: w.namespace, Metrics: prometheus.NewRegistry(), Now: w.clock.Now, Log: logs(), StateURL: w.indexers.url, probePause: 50 * time.Millisecond,
 		probeTimeout: limit,
-		Workload: workload.Settings{Image: "none.invalid/boardwalk", DatabaseSecret: "database", DatabaseKey: "uri"},
+		Workload:     workload.Settings{Image: "none.invalid/boardwalk", DatabaseSecret: "database", DatabaseKey: "uri"},
 	}
 }
 
