@@ -16,12 +16,13 @@ import (
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
+	"github.com/boardwalkhq/boardwalk/internal/porttest"
 )
 
 // api runs an API server and gives the labels of the chains that it lists.
 func (o *operatorSite) api() (labels func() []string) {
 	o.t.Helper()
-	address := freeAddress(o.t)
+	address := porttest.Address(o.t)
 	stop := o.program("apiserver", "--from-cluster", "--listen", address, "--trusted-proxy=127.0.0.1",
 		"--db=sqlite:"+filepath.Join(o.t.TempDir(), "api.db"))
 	o.t.Cleanup(stop)

@@ -36,6 +36,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/kubetest"
+	"github.com/boardwalkhq/boardwalk/internal/porttest"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
@@ -204,10 +205,7 @@ func newClockSite(t *testing.T, kube *kubetest.Cluster, program string, services
 		cancel()
 		<-done
 	})
-	listen, err := unusedAddress(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	listen := porttest.Address(t)
 	s.startProgram(0, "apiserver", "--from-cluster", "--kubeconfig", kube.Kubeconfig, "--namespace", s.namespace, "--db", s.dsn, "--listen", listen)
 	s.api = "http://" + listen
 	return s
@@ -321,10 +319,11 @@ func (s *clockSite) startProgram(ahead time.Duration, args ...string) *clockProc
 }
 
 func (s *clockSite) tryProgram(ctx context.Context, ahead time.Duration, env []string, args ...string) (*clockProcess, error) {
-	operations, err := unusedAddress(ctx)
+	operations, release, err := porttest.Reserve()
 	if err != nil {
 		return nil, err
 	}
+	s.t.Cleanup(release)
 	p := &clockProcess{
 		cmd:        exec.CommandContext(context.WithoutCancel(ctx), s.program, append(args, "--operations="+operations)...),
 		operations: "http://" + operations, ended: make(chan struct{}), log: &output{},
@@ -452,15 +451,6 @@ func (k *clockKubelet) replace(ctx context.Context, p *corev1.Pod) {
 	if err != nil && ctx.Err() == nil {
 		k.site.t.Error(err)
 	}
-}
-
-// unusedAddress is one of this machine at which nobody listens.
-func unusedAddress(ctx context.Context) (string, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 func (s *clockSite) getJSON(address string, into any) error {

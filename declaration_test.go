@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"os"
@@ -28,6 +27,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/kubetest"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/porttest"
 )
 
 // TestAPIServerFollowsACluster runs the program on a real Kubernetes: it is ready when the resources are read, tells their
@@ -48,7 +48,7 @@ func TestAPIServerFollowsACluster(t *testing.T) {
 	create(t, chains, resolvetest.Good)
 	create(t, client.Resource(v1alpha1.GroupVersion.WithResource("launchvenues")).Namespace(namespace), resolvetest.GoodVenue)
 
-	api, operations := freeAddress(t), freeAddress(t)
+	api, operations := porttest.Address(t), porttest.Address(t)
 	c := cmd.New(serve.Build{})
 	c.SetOut(io.Discard)
 	var log output
@@ -107,17 +107,6 @@ func create(t *testing.T, in dynamic.ResourceInterface, manifest string) {
 	if _, err := in.Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// freeAddress is one that nobody listens at for now.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 var asked atomic.Int64

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/cmd"
+	"github.com/boardwalkhq/boardwalk/internal/porttest"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
@@ -26,14 +26,6 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 // TestARunningIndexerIsKeptFromADatabaseThatIsNotThere: an indexer is ended before its successor starts, so an address that
 // nobody can use must be noticed before.
 func TestARunningIndexerIsKeptFromADatabaseThatIsNotThere(t *testing.T) {
-	nobody, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	refused := nobody.Addr().String()
-	if err := nobody.Close(); err != nil {
-		t.Fatal(err)
-	}
 	kube := startCluster(t)
 	if err := kube.StartControllers(t.Context(), 1); err != nil { // the Deployments are rolled out
 		t.Fatal(err)
@@ -48,7 +40,7 @@ func TestARunningIndexerIsKeptFromADatabaseThatIsNotThere(t *testing.T) {
 	}
 	create("db", "uri", storetest.DSN(t, "postgres"))
 	create("keyless", "url", storetest.DSN(t, "postgres"))
-	create("refused", "uri", "postgres://u:hunter2@"+refused+"/d")
+	create("refused", "uri", "postgres://u:hunter2@"+porttest.Address(t)+"/d")
 	using := func(secret string) *corev1.PodSpec {
 		return o.rendered("database.evaluation.enabled=false", "database.existingSecret.name="+secret, "indexers.podLabels.kubetest=by-hand")
 	}

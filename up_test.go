@@ -26,6 +26,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
+	"github.com/boardwalkhq/boardwalk/internal/porttest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/up"
@@ -262,16 +263,10 @@ func TestOneDeadChainDegradesAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead := l.Addr().String()
-	_ = l.Close()
 	text := strings.NewReplacer("id: base", "id: bsc", "name: base", "name: bsc", "chainID: 8453", "chainID: 56").Replace(string(raw))
 	i := strings.Index(text, "http://127.0.0.1:")
 	j := i + strings.IndexAny(text[i:], "\"'}\n ")
-	if err := os.WriteFile(filepath.Join(dir, "bsc.yaml"), []byte(text[:i]+"http://"+dead+text[j:]), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "bsc.yaml"), []byte(text[:i]+"http://"+porttest.Address(t)+text[j:]), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r := startUp(t, "sqlite:"+filepath.Join(t.TempDir(), "up.db"), dir)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
+	"github.com/boardwalkhq/boardwalk/internal/porttest"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
@@ -43,7 +44,7 @@ func (l *logText) String() string {
 func TestTheAPIWaitsForTheSchema(t *testing.T) {
 	t.Parallel()
 	dsn := storetest.DSN(t, "postgres")
-	operations := freeAddress(t)
+	operations := porttest.Address(t)
 	var said logText
 	p := program(dsn, operations, &said)
 	answers := make(chan net.Addr, 1)
@@ -91,16 +92,6 @@ func program(dsn, operations string, log io.Writer) *apiserver.Program {
 		Operations:   telemetry.OperationsOptions{Address: operations}, Metrics: prometheus.NewRegistry(),
 		Now: time.Now, Log: slog.New(slog.NewTextHandler(log, nil)),
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 // statusOf is an answer's status, 0 when there is none.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/boardwalkhq/boardwalk/internal/porttest"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -28,7 +28,7 @@ const patience = 60 * time.Second
 // database runs the evaluation database's script as its pod does.
 type database struct {
 	dir     string
-	port    int
+	address string // at which it listens
 	path    string // of programs
 	process *syscall.SysProcAttr
 	cmd     *exec.Cmd
@@ -61,7 +61,7 @@ func newDatabase(t *testing.T) *database {
 		t.Fatal(err)
 	}
 	// No program of PostgreSQL is in this PATH: the script has to find them where Debian has them.
-	d := &database{dir: dir, port: freePort(t), path: "/usr/bin:/bin", process: &syscall.SysProcAttr{Setpgid: true}, log: &log{}}
+	d := &database{dir: dir, address: porttest.Address(t), path: "/usr/bin:/bin", process: &syscall.SysProcAttr{Setpgid: true}, log: &log{}}
 	t.Cleanup(func() {
 		if d.cmd != nil {
 			d.crash()
@@ -93,20 +93,6 @@ func newDatabase(t *testing.T) *database {
 	return d
 }
 
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	a, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		t.Fatal(l.Addr())
-	}
-	return a.Port
-}
-
 func (d *database) write(t *testing.T, name, content string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(d.dir, name), []byte(content), 0o644); err != nil {
@@ -118,9 +104,10 @@ func (d *database) write(t *testing.T, name, content string) {
 func (d *database) script(ctx context.Context, command string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/bin/sh", filepath.Join(d.dir, "database.sh"), command)
 	cmd.Dir = d.dir
+	_, port, _ := strings.Cut(d.address, ":")
 	cmd.Env = []string{
 		"PATH=" + d.path, "DATA=" + d.dir, "URI_FILE=" + filepath.Join(d.dir, "uri"),
-		"HBA_FILE=" + filepath.Join(d.dir, "pg_hba.conf"), "SOCKETS=" + d.dir, "PGPORT=" + strconv.Itoa(d.port),
+		"HBA_FILE=" + filepath.Join(d.dir, "pg_hba.conf"), "SOCKETS=" + d.dir, "PGPORT=" + port,
 	}
 	attr := *d.process
 	cmd.SysProcAttr = &attr
@@ -194,7 +181,7 @@ func (d *database) crash() { _ = syscall.Kill(-d.cmd.Process.Pid, syscall.SIGKIL
 
 func (d *database) connect(ctx context.Context, name, password string) (*pgx.Conn, error) {
 	u := url.URL{
-		Scheme: "postgresql", User: url.UserPassword(name, password), Host: "127.0.0.1:" + strconv.Itoa(d.port), Path: "/boardwalk",
+		Scheme: "postgresql", User: url.UserPassword(name, password), Host: d.address, Path: "/boardwalk",
 		RawQuery: "sslmode=disable",
 	}
 	return pgx.Connect(ctx, u.String())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
+	"github.com/boardwalkhq/boardwalk/internal/porttest"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
@@ -57,12 +57,7 @@ func TestAliveBeneathAMigration(t *testing.T) {
 	if err := os.WriteFile(document, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	_ = free.Close()
+	address := porttest.Address(t)
 	var c clock
 	p := &indexer.Program{
 		Document: document, Database: dsn, Operations: telemetry.OperationsOptions{Address: address},

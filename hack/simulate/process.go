@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -155,15 +153,6 @@ func (p *process) memory() int64 {
 		return 0
 	}
 	return kb << 10
-}
-
-// freeAddress is an address that nobody listened on a moment ago.
-func freeAddress(ctx context.Context) (string, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 var errPanicked = errors.New("a process panicked")

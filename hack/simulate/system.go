@@ -19,6 +19,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/porttest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
 )
@@ -37,6 +38,7 @@ type system struct {
 	api       *process
 	document  *chainconfig.Chain
 	chainID   string
+	release   []func() // lets the processes' addresses go
 }
 
 // newSystem writes the manifests and the chain's document, and makes the database; nothing is started.
@@ -48,7 +50,7 @@ func newSystem(ctx context.Context, p *Plan, c simulated, nodes []*node, dir str
 	if p.Database == "sqlite" {
 		s.dsn = "sqlite:" + filepath.Join(dir, "boardwalk.db")
 		s.direct = s.dsn
-		up, err := s.add(ctx, "up")
+		up, err := s.add("up")
 		s.indexers, s.api = []*process{up}, up
 		return s, err
 	}
@@ -72,13 +74,13 @@ func newSystem(ctx context.Context, p *Plan, c simulated, nodes []*node, dir str
 	}
 	s.dsn = s.proxy.DSN
 	for range 1 + btoi(p.Second) {
-		ix, err := s.add(ctx, "indexer")
+		ix, err := s.add("indexer")
 		if err != nil {
 			return nil, err
 		}
 		s.indexers = append(s.indexers, ix)
 	}
-	s.api, err = s.add(ctx, "apiserver")
+	s.api, err = s.add("apiserver")
 	return s, err
 }
 
@@ -145,15 +147,17 @@ func (s *system) declare(p *Plan, c simulated, nodes []*node) error {
 	return os.WriteFile(filepath.Join(s.dir, "chain.json"), raw, 0o600)
 }
 
-func (s *system) add(ctx context.Context, program string) (*process, error) {
-	listen, err := freeAddress(ctx)
+func (s *system) add(program string) (*process, error) {
+	listen, release, err := porttest.Reserve()
 	if err != nil {
 		return nil, err
 	}
-	operations, err := freeAddress(ctx)
+	operations, releaseOperations, err := porttest.Reserve()
 	if err != nil {
+		release()
 		return nil, err
 	}
+	s.release = append(s.release, release, releaseOperations)
 	name := program
 	if n := len(s.processes); n > 0 {
 		name += "-" + strconv.Itoa(n)
@@ -185,6 +189,9 @@ func (s *system) stop() {
 	}
 	if s.proxy != nil {
 		s.proxy.Close()
+	}
+	for _, release := range s.release {
+		release()
 	}
 }
 

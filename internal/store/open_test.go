@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/porttest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/schema"
@@ -121,14 +122,7 @@ func TestHintsReachOtherProcesses(t *testing.T) {
 // second.
 func TestOpenTellsAbsenceFromRefusal(t *testing.T) {
 	t.Parallel()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nobody := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	nobody := porttest.Address(t)
 	for dsn, absent := range map[string]bool{
 		"postgres://u:hunter2@" + nobody + "/d":                              true,
 		"postgres://u:hunter2@name.invalid/d":                                true,
