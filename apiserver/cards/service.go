@@ -69,7 +69,7 @@ func NewService(o Options) *Service {
 	}
 	d := &Service{o: o, memory: newPictureCache(o.Bytes), asked: recent.New[Ask, known](mostAsked)}
 	if o.Redis != nil {
-		d.shared = &shared{rdb: o.Redis, now: o.Now, log: o.Log}
+		d.shared = &shared{rdb: o.Redis, now: o.Now, log: o.Log, patience: sharedTime}
 	}
 	return d
 }

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// sharedTime is how long Redis is waited for: less than a render takes.
+	// sharedTime is how long Redis is waited for by default: less than a render takes.
 	sharedTime = 250 * time.Millisecond
 	// sharedFor is how long Redis keeps a picture, as the last resort while the renderer is away.
 	sharedFor = 24 * time.Hour
@@ -34,6 +34,8 @@ type shared struct {
 	rdb redis.UniversalClient
 	now func() time.Time
 	log *slog.Logger
+	// patience is how long Redis is waited for.
+	patience time.Duration
 	// pausedUntil is in Unix nanoseconds; 0 while Redis answers.
 	pausedUntil atomic.Int64
 }
@@ -50,7 +52,7 @@ func (s *shared) get(ctx context.Context, subject string) *Picture {
 	if s == nil || !s.mayAsk() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, sharedTime)
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	raw, err := s.rdb.Get(ctx, place(subject)).Bytes()
 	if s.noteError(ctx, err) {
@@ -63,7 +65,7 @@ func (s *shared) put(ctx context.Context, subject string, p *Picture) {
 	if s == nil || len(p.PNG) > maxShared || !s.mayAsk() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, sharedTime)
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	s.noteError(ctx, s.rdb.Set(ctx, place(subject), pack(subject, p), sharedFor).Err())
 }
