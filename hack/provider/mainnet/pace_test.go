@@ -23,9 +23,7 @@ type roundTrips struct {
 
 	mu      sync.Mutex
 	waiting int
-	// asked is when a request came last, made is closed with the next block.
-	asked time.Time
-	made  chan struct{}
+	made    chan struct{} // closed with the next block
 }
 
 func newRoundTrips(t *testing.T, target string) (*roundTrips, string) {
@@ -46,7 +44,7 @@ func (r *roundTrips) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	r.mu.Lock()
-	r.waiting, r.asked = r.waiting+1, time.Now()
+	r.waiting++
 	made := r.made
 	r.mu.Unlock()
 	select {
@@ -57,21 +55,26 @@ func (r *roundTrips) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.forward.ServeHTTP(w, req)
 }
 
-// together is for how long no further request may come before those under way count as asked at the same time.
-const together = 15 * time.Millisecond
+const (
+	// glances is how often no further request may have come before those under way count as asked at the same time, and glancePause the time between two
+	// glances. They are counted since the machine may give this process no time at all for longer than they take.
+	glances     = 5
+	glancePause = 3 * time.Millisecond
+)
 
 // next waits until all requests that are made at the same time are under way, and lets them go on after one more block.
 func (r *roundTrips) next(ctx context.Context, block func() error) error {
-	for {
-		if !wait.For(ctx, together/5) {
+	for alike, seen := 0, 0; alike < glances; {
+		if !wait.For(ctx, glancePause) {
 			return ctx.Err()
 		}
 		r.mu.Lock()
-		due := r.waiting > 0 && time.Since(r.asked) > together
-		r.mu.Unlock()
-		if due {
-			break
+		if r.waiting == seen && seen > 0 {
+			alike++
+		} else {
+			alike, seen = 0, r.waiting
 		}
+		r.mu.Unlock()
 	}
 	if err := block(); err != nil {
 		return err
