@@ -22,8 +22,9 @@ const (
 	// untilFound is how many blocks more a liar may lie, unless it is found out before. One that isn't asked any more never is; the rows
 	// tell whether it did harm.
 	untilFound = 80
-	// untilSure is how many blocks more two endpoints may take to vouch for every fact.
-	untilSure = 600
+	// untilSure is how many blocks more two endpoints may take to vouch for every fact. A fact is asked for again after pauses of 10, 20, 40, 80 and 160
+	// seconds, and on a busy machine an endpoint may be too slow for some of them.
+	untilSure = 1500
 	// near is how many blocks below the head an index keeps up with a chain that goes on, nearBound how many blocks it may take to get there.
 	near, nearBound = 32, 600
 	// headBound is how long the head may take to be reached once all faults have stopped, for a machine that does other work as well:
