@@ -138,6 +138,7 @@ type chain struct {
 	filled block
 	logs   uint64
 	added  uint64 // to the agenda, in all
+	sent   int    // how many transactions there were
 	// take gets each block that has something in it, once it is full.
 	take func(*block)
 }
@@ -206,6 +207,7 @@ func (c *chain) send(t *transaction) {
 		t.signer.nonce++
 	}
 	c.filled.sent = append(c.filled.sent, t)
+	c.sent++
 	if len(t.events) == 0 {
 		return
 	}

@@ -26,7 +26,7 @@ func (v *victim) run(p *plan, in *inputs, strangers uint64) (scores []float64, p
 	var a *attack
 	if p != nil {
 		own := *p
-		own.Tokens = 1
+		own.Tokens = 1 // one launch is attacked
 		a = newAttack(c, &own, in, strangers, v.board.clonePayers()[:exchangeWallets], begin)
 		a.target = func() *token { return o.tokens[v.n] }
 	}

@@ -122,5 +122,8 @@ func (l *ledger) move(usd float64, now int64) {
 // price is what was paid and didn't come back, with the interest. What strangers lose to the attacker makes no place cheaper: nobody knows beforehand who
 // will come.
 func (l *ledger) price(in *inputs) float64 {
-	return max(l.out, l.gas+l.wallets+l.fees) + l.tied/day*in.capitalADay
+	return max(l.out, l.spent()) + l.tied/day*in.capitalADay
 }
+
+// spent is what never comes back.
+func (l *ledger) spent() float64 { return l.gas + l.wallets + l.fees }

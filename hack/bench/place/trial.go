@@ -47,11 +47,11 @@ func (t *trial) worth() float64 {
 // answers are how many seeds of what strangers do a plan is tried with. A plan must reach its goal with each of them; its price is the mean.
 const answers = 3
 
-// tryAnswers tries a plan with several answers of strangers, but only with the first where that is worth no less than a bound already.
+// tryAnswers tries a plan with several answers of strangers, as long as it reaches its goal for less than a bound.
 func tryAnswers(p *plan, in *inputs, b *standings, g goal, seed uint64, bound float64) (trial, error) {
 	var out trial
 	for i := range uint64(answers) {
-		t, err := try(p, in, b, g, seed*answers+i)
+		t, err := try(p, in, b, g, seed*answers+i, bound)
 		switch {
 		case err != nil:
 			return t, err
@@ -61,7 +61,7 @@ func tryAnswers(p *plan, in *inputs, b *standings, g goal, seed uint64, bound fl
 			out.price, out.gas, out.wallets, out.fees = out.price+t.price, out.gas+t.gas, out.wallets+t.wallets, out.fees+t.fees
 			out.reached, out.held, out.near, out.best = out.reached && t.reached, min(out.held, t.held), min(out.near, t.near), min(out.best, t.best)
 		}
-		if i == 0 && out.worth() >= bound {
+		if !out.reached || i == 0 && out.price >= bound {
 			return out, nil
 		}
 	}
@@ -71,8 +71,11 @@ func tryAnswers(p *plan, in *inputs, b *standings, g goal, seed uint64, bound fl
 	return out, nil
 }
 
-// try runs a plan against a board. strangers is the seed of what they do.
-func try(p *plan, in *inputs, b *standings, g goal, strangers uint64) (trial, error) {
+// mostSent is how many transactions an attack may have.
+const mostSent = 50_000
+
+// try runs a plan against a board, as long as it costs less than a bound. strangers is the seed of what they do.
+func try(p *plan, in *inputs, b *standings, g goal, strangers uint64, bound float64) (trial, error) {
 	r := newReferee()
 	c := newChain(r.take)
 	launchAt := int64(genesis + warmS)
@@ -96,6 +99,10 @@ func try(p *plan, in *inputs, b *standings, g goal, strangers uint64) (trial, er
 		if since >= 0 {
 			out.held = max(out.held, at-since)
 			out.reached = at-since >= g.holdS
+		}
+		if c.sent > mostSent || a.ledger.spent()/float64(p.Tokens) > bound {
+			out.reached = false
+			break
 		}
 		if out.endsS = at - launchAt; out.reached || since < 0 && out.endsS > patienceS || out.endsS > patienceS+g.holdS {
 			break
