@@ -24,6 +24,8 @@ type measurement struct {
 	parts   string
 	plan    string
 	boards  map[string]*standings
+	// winners are the plans that searches found. Each search begins with those of the ones before.
+	winners []plan
 	context context.Context //nolint:containedctx // of the one run
 }
 
@@ -121,17 +123,18 @@ type found struct {
 	median    float64
 }
 
-// search finds the cheapest plan, beginning with some.
-func (m *measurement) search(p *population, in *inputs, g goal, f family, from ...plan) (*found, error) {
+// search finds the cheapest plan.
+func (m *measurement) search(p *population, in *inputs, g goal, f family) (*found, error) {
 	b, err := m.board(p, m.seed, g.holdS)
 	if err != nil {
 		return nil, err
 	}
 	what := fmt.Sprintf("%s board, %s inputs, to %s, %s", p.name, in.name, g.name, f.name)
-	best, tries, err := m.hunt(what, f, from, func(p *plan, bound float64) (trial, error) { return tryAnswers(p, in, b, g, m.seed, bound) })
+	best, tries, err := m.hunt(what, f, m.winners, func(p *plan, bound float64) (trial, error) { return tryAnswers(p, in, b, g, m.seed, bound) })
 	if err != nil {
 		return nil, err
 	}
+	m.winners = append(m.winners, best.plan)
 	out, err := m.tried(p, in, g, &best.plan)
 	if err == nil {
 		out.tries = tries

@@ -35,28 +35,36 @@ func (m *measurement) prices() error {
 	t := lab.NewTable("board", "inputs", ">enter Running", "elsewhere", ">be in the first ten", "elsewhere", ">hold it for an hour", "elsewhere", ">with a score of")
 	var plans []string
 	for i := range populations {
-		for j := range allInputs {
-			row := []string{populations[i].name, allInputs[j].name}
-			var from []plan
-			var last *found
-			for _, g := range []goal{holdAnHour, beAmongTen, enterRunning} { // who holds a place has entered: the others begin with that plan
-				f, err := m.search(&populations[i], &allInputs[j], g, anyFamily, from...)
-				if err != nil {
-					return err
-				}
-				if from = append(from, f.plan); last == nil {
-					last = f
-				}
-				row = append(row[:2], append([]string{f.cell(), f.elsewhere()}, row[2:]...)...)
+		for j := range slices.Backward(allInputs) { // what is cheap with dear inputs is cheaper with others
+			row, p, err := m.pricesOf(&populations[i], &allInputs[j])
+			if err != nil {
+				return err
 			}
-			t.Add(append(row, fmt.Sprintf("%.1f", last.best))...)
-			plans = append(plans, fmt.Sprintf("- %s, %s: `%s`", populations[i].name, allInputs[j].name, last.json()))
+			t.Rows = slices.Insert(t.Rows, i*len(allInputs), row)
+			plans = slices.Insert(plans, i*len(allInputs), p)
 		}
 	}
 	if err := t.Write(os.Stdout); err != nil {
 		return err
 	}
 	return list("The plans that held the first ten for an hour:", plans)
+}
+
+// pricesOf is a row of that table, and the plan that held the first ten.
+func (m *measurement) pricesOf(p *population, in *inputs) (row []string, held string, err error) {
+	row = []string{p.name, in.name}
+	score := ""
+	for _, g := range []goal{holdAnHour, beAmongTen, enterRunning} { // who holds a place has entered: the others begin with that plan
+		f, err := m.search(p, in, g, anyFamily)
+		if err != nil {
+			return nil, "", err
+		}
+		if held == "" {
+			held, score = fmt.Sprintf("- %s, %s: `%s`", p.name, in.name, f.json()), fmt.Sprintf("%.1f", f.best)
+		}
+		row = slices.Insert(row, 2, f.cell(), f.elsewhere())
+	}
+	return append(row, score), held, nil
 }
 
 // list writes lines.
@@ -103,12 +111,12 @@ func (m *measurement) families(of string, list []family, with []inputs) error {
 	t := lab.NewTable(header...)
 	for _, f := range list {
 		row := []string{f.name}
-		for i := range with {
+		for i := range slices.Backward(with) {
 			best, err := m.search(usualBoard, &with[i], holdAnHour, f)
 			if err != nil {
 				return err
 			}
-			row = append(row, best.cell(), best.elsewhere())
+			row = slices.Insert(row, 1, best.cell(), best.elsewhere())
 		}
 		t.Add(row...)
 	}
@@ -122,16 +130,14 @@ func (m *measurement) time() error {
 		header = append(header, ">"+allInputs[i].name+" inputs", "elsewhere")
 	}
 	t := lab.NewTable(header...)
-	from := make([][]plan, len(allInputs))
 	for _, hours := range []int64{longestS / hour, 4, 1} { // who holds a place for longer has held it for an hour
 		row := []string{strconv.FormatInt(hours, 10)}
-		for i := range allInputs {
-			best, err := m.search(usualBoard, &allInputs[i], goal{fmt.Sprintf("hold the first ten for %d h", hours), true, hours * hour}, anyFamily, from[i]...)
+		for i := range slices.Backward(allInputs) {
+			best, err := m.search(usualBoard, &allInputs[i], goal{fmt.Sprintf("hold the first ten for %d h", hours), true, hours * hour}, anyFamily)
 			if err != nil {
 				return err
 			}
-			from[i] = append(from[i], best.plan)
-			row = append(row, best.cell(), best.elsewhere())
+			row = slices.Insert(row, 1, best.cell(), best.elsewhere())
 		}
 		t.Rows = slices.Insert(t.Rows, 0, row)
 	}
