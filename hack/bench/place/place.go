@@ -18,12 +18,12 @@ import (
 
 // measurement has the flags, and the boards that were made so far.
 type measurement struct {
-	tries   int
-	length  time.Duration
-	seed    uint64
-	parts   string
-	plan    string
-	boards  map[string]*standings
+	tries  int
+	length time.Duration
+	seed   uint64
+	parts  string
+	plan   string
+	boards map[string]*standings
 	// winners are the plans that searches found. Each search begins with those of the ones before.
 	winners []plan
 	context context.Context //nolint:containedctx // of the one run
