@@ -134,10 +134,10 @@ type block struct {
 // chain runs what is due in the order of time, and puts it into blocks.
 type chain struct {
 	now    int64 // of the block that is filled; unix seconds
-	agenda agenda
+	queue  queue
 	filled block
 	logs   uint64
-	added  uint64 // to the agenda, in all
+	added  uint64 // to the queue, in all
 	sent   int    // how many transactions there were
 	// take gets each block that has something in it, once it is full.
 	take func(*block)
@@ -163,14 +163,14 @@ func tokenFact(token market.Address, name, symbol string, decimals uint8) market
 // at has something done in the block of a time, or in the present one if that is over.
 func (c *chain) at(time int64, do func()) {
 	c.added++
-	heap.Push(&c.agenda, task{max(time, c.now), c.added, do})
+	heap.Push(&c.queue, task{max(time, c.now), c.added, do})
 }
 
 // run does everything that is due before a time.
 func (c *chain) run(until int64) {
-	for len(c.agenda) > 0 && c.agenda[0].time < until {
-		next := c.agenda[0]
-		heap.Pop(&c.agenda)
+	for len(c.queue) > 0 && c.queue[0].time < until {
+		next := c.queue[0]
+		heap.Pop(&c.queue)
 		if next.time >= c.now+blockS {
 			c.close()
 			c.open(next.time - (next.time-genesis)%blockS)
@@ -263,21 +263,21 @@ type task struct {
 	do    func()
 }
 
-// agenda is a heap of tasks.
-type agenda []task
+// queue is a heap of tasks.
+type queue []task
 
-func (a agenda) Len() int { return len(a) }
-func (a agenda) Less(i, j int) bool {
+func (a queue) Len() int { return len(a) }
+func (a queue) Less(i, j int) bool {
 	return cmp.Or(cmp.Compare(a[i].time, a[j].time), cmp.Compare(a[i].order, a[j].order)) < 0
 }
-func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *agenda) Push(x any) {
+func (a queue) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+func (a *queue) Push(x any) {
 	if t, ok := x.(task); ok {
 		*a = append(*a, t)
 	}
 }
 
-func (a *agenda) Pop() any {
+func (a *queue) Pop() any {
 	last := len(*a) - 1
 	t := (*a)[last]
 	(*a)[last] = task{}

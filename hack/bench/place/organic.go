@@ -34,7 +34,7 @@ type organic struct {
 	from    []*account // exchanges' wallets, then bridges
 	bundler *account
 	// others and terminal are the wallets that trade launches: those that trade few, and those of terminals.
-	others, terminal crowd
+	others, terminal recentTraders
 	// paid are wallets that got their first coins on this chain and haven't bought yet, by when that was.
 	paid   []*account
 	wealth map[*account]float64
@@ -264,20 +264,20 @@ func anExchange(list []*account, rng *rand.Rand) *account {
 	return list[int(float64(len(list))*math.Pow(rng.Float64(), 4))]
 }
 
-// crowd are wallets that trade launches for a day each.
-type crowd struct {
+// recentTraders are wallets that trade launches for a day each.
+type recentTraders struct {
 	list []*account
 	// since is when each came; those of more than a day ago are before first.
 	since []int64
 	first int
 }
 
-func (c *crowd) add(who *account, now int64) {
+func (c *recentTraders) add(who *account, now int64) {
 	c.list, c.since = append(c.list, who), append(c.since, now)
 }
 
 // draw is one of those who came within a day; nil where nobody did.
-func (c *crowd) draw(rng *rand.Rand, now int64) *account {
+func (c *recentTraders) draw(rng *rand.Rand, now int64) *account {
 	for c.first < len(c.list) && c.since[c.first] <= now-day {
 		c.first++
 	}

@@ -117,7 +117,6 @@ func (m *measurement) board(p *population, seed uint64, holdS int64) (*standings
 type found struct {
 	trial
 
-	tries int
 	// reachedOn is on how many other boards the goal was reached, median the median price there.
 	reachedOn int
 	median    float64
@@ -130,16 +129,12 @@ func (m *measurement) search(p *population, in *inputs, g goal, f family) (*foun
 		return nil, err
 	}
 	what := fmt.Sprintf("%s board, %s inputs, to %s, %s", p.name, in.name, g.name, f.name)
-	best, tries, err := m.hunt(what, f, m.winners, func(p *plan, bound float64) (trial, error) { return tryAnswers(p, in, b, g, m.seed, bound) })
+	best, err := m.searchBy(what, f, m.winners, func(p *plan, bound float64) (trial, error) { return tryAnswers(p, in, b, g, m.seed, bound) })
 	if err != nil {
 		return nil, err
 	}
 	m.winners = append(m.winners, best.plan)
-	out, err := m.tried(p, in, g, &best.plan)
-	if err == nil {
-		out.tries = tries
-	}
-	return out, err
+	return m.tried(p, in, g, &best.plan)
 }
 
 // others is how many other boards a plan is tried on.
@@ -168,16 +163,16 @@ func (m *measurement) tried(p *population, in *inputs, g goal, of *plan) (*found
 	return &out, nil
 }
 
-// hunt searches, and says how far it is.
-func (m *measurement) hunt(what string, f family, from []plan, attempt func(*plan, float64) (trial, error)) (best trial, tries int, err error) {
+// searchBy finds the cheapest plan by trying plans in a given way, and says how far it is.
+func (m *measurement) searchBy(what string, f family, from []plan, attempt func(*plan, float64) (trial, error)) (trial, error) {
 	begun, progress := lab.Now(), lab.NewProgress(what, int64(m.tries))
-	h := hunt{
+	by := searcher{
 		family: f, seed: m.seed, attempt: attempt, from: from,
 		enough: func(tries int) bool { return tries >= m.tries && lab.Now().Sub(begun) >= m.length },
 	}
-	best, tries, err = h.run(m.context, func(tries int, _ *trial) { progress.At(int64(tries)) })
+	best, tries, err := by.run(m.context, func(tries int, _ *trial) { progress.At(int64(tries)) })
 	lab.Say("%s: %s after %d tries", what, best.cell(), tries)
-	return best, tries, err
+	return best, err
 }
 
 // cell is a price for a table.

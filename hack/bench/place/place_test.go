@@ -99,7 +99,7 @@ func TestTheSameSeedGivesTheSamePrices(t *testing.T) {
 	}
 	find := func(procs int) trial {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-		h := hunt{
+		h := searcher{
 			family: anyFamily, seed: 3, enough: func(tries int) bool { return tries >= 4*atOnce },
 			attempt: func(p *plan, bound float64) (trial, error) {
 				return tryAnswers(p, &allInputs[1], short, enterRunning, 3, bound)

@@ -171,7 +171,7 @@ func (m *measurement) harm() error {
 	for _, fall := range harms {
 		row := []string{fmt.Sprintf("%.0f %%", 100*fall)}
 		for i, v := range all {
-			f, _, err := m.hunt(fmt.Sprintf("to lower a score of %.1f by %.0f %%", v.alone[0], 100*fall), anyFamily, from[i], func(p *plan, _ float64) (trial, error) {
+			f, err := m.searchBy(fmt.Sprintf("to lower a score of %.1f by %.0f %%", v.alone[0], 100*fall), anyFamily, from[i], func(p *plan, _ float64) (trial, error) {
 				return v.try(p, in, fall, m.seed)
 			})
 			if err != nil {

@@ -132,18 +132,18 @@ func (p *plan) mutate(rng *rand.Rand) {
 		switch {
 		case n < len(variables):
 			v := variables[n]
-			*v.of(p) = nudge(rng, *v.of(p), v.from, v.to, v.may)
+			*v.of(p) = vary(rng, *v.of(p), v.from, v.to, v.may)
 		case n < len(variables)+len(counts):
 			c := counts[n-len(variables)]
-			*c.of(p) = int(nudge(rng, float64(*c.of(p)), c.from, c.to, c.may))
+			*c.of(p) = int(vary(rng, float64(*c.of(p)), c.from, c.to, c.may))
 		default:
 			p.choose(rng)
 		}
 	}
 }
 
-// nudge changes a number by some part of it, or sets it anew.
-func nudge(rng *rand.Rand, v, from, to float64, may bool) float64 {
+// vary changes a number by some part of it, or sets it anew.
+func vary(rng *rand.Rand, v, from, to float64, may bool) float64 {
 	switch u := rng.IntN(8); {
 	case may && u == 0:
 		return 0
@@ -169,8 +169,8 @@ func cross(rng *rand.Rand, a, b *plan) plan {
 	return out
 }
 
-// hunt is a search for the cheapest plan of a family that reaches its goal.
-type hunt struct {
+// searcher looks for the cheapest plan of a family that reaches its goal.
+type searcher struct {
 	family family
 	seed   uint64
 	// attempt tries a plan, as long as it may be worth less than a bound.
@@ -182,21 +182,21 @@ type hunt struct {
 }
 
 // run gives the cheapest plan that it found, and how many it tried. progress is told of each round.
-func (h *hunt) run(ctx context.Context, progress func(tries int, best *trial)) (best trial, tries int, err error) {
-	rng := rand.New(rand.NewPCG(h.seed, 1<<41))
+func (s *searcher) run(ctx context.Context, progress func(tries int, best *trial)) (best trial, tries int, err error) {
+	rng := rand.New(rand.NewPCG(s.seed, 1<<41))
 	var elite []trial
-	next := slices.Clone(h.from)
+	next := slices.Clone(s.from)
 	for i := range next {
-		h.family.make(&next[i])
+		s.family.make(&next[i])
 	}
 	for {
 		plans := make([]plan, 0, atOnce)
 		plans = append(plans, next[:min(len(next), atOnce)]...)
 		next = next[len(plans):]
 		for len(plans) < atOnce {
-			plans = append(plans, h.draw(rng, elite))
+			plans = append(plans, s.draw(rng, elite))
 		}
-		done, err := h.tryAll(plans, boundOf(elite))
+		done, err := s.tryAll(plans, boundOf(elite))
 		if err != nil {
 			return best, tries, err
 		}
@@ -205,7 +205,7 @@ func (h *hunt) run(ctx context.Context, progress func(tries int, best *trial)) (
 		elite = elite[:min(len(elite), kept)]
 		tries += atOnce
 		progress(tries, &elite[0])
-		if h.enough(tries) || ctx.Err() != nil {
+		if s.enough(tries) || ctx.Err() != nil {
 			return elite[0], tries, ctx.Err()
 		}
 	}
@@ -220,7 +220,7 @@ func boundOf(elite []trial) float64 {
 }
 
 // draw makes a plan: at first by chance alone, then mostly from those that were best.
-func (h *hunt) draw(rng *rand.Rand, elite []trial) plan {
+func (s *searcher) draw(rng *rand.Rand, elite []trial) plan {
 	p := randomPlan(rng)
 	if len(elite) == kept {
 		pick := func() *plan { return &elite[int(kept*rng.Float64()*rng.Float64())].plan }
@@ -233,12 +233,12 @@ func (h *hunt) draw(rng *rand.Rand, elite []trial) plan {
 			p.mutate(rng)
 		}
 	}
-	h.family.make(&p)
+	s.family.make(&p)
 	return p
 }
 
 // tryAll tries plans on all CPUs. Each is tried by itself, so that their order is as given.
-func (h *hunt) tryAll(plans []plan, bound float64) ([]trial, error) {
+func (s *searcher) tryAll(plans []plan, bound float64) ([]trial, error) {
 	out, errs := make([]trial, len(plans)), make([]error, len(plans))
 	var all sync.WaitGroup
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -246,7 +246,7 @@ func (h *hunt) tryAll(plans []plan, bound float64) ([]trial, error) {
 		free <- struct{}{}
 		all.Go(func() {
 			defer func() { <-free }()
-			out[i], errs[i] = h.attempt(&plans[i], bound)
+			out[i], errs[i] = s.attempt(&plans[i], bound)
 		})
 	}
 	all.Wait()
