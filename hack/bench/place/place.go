@@ -81,7 +81,7 @@ func (m *measurement) run(wanted []string) error {
 		return m.tryFile()
 	}
 	if err := lab.Heading(os.Stdout, fmt.Sprintf("Prices in USD for one token, by traction-v1 and gate-v1. Each is the cheapest of %d plans or more. "+
-		"A plan must reach its goal with each of three answers of strangers; its price is the mean. \"Elsewhere\" is on how many of two other boards it does, and its price there.", m.tries)); err != nil {
+		"A plan must reach its goal on each of three boards, with other answers of strangers on each; its price is the mean. \"Elsewhere\" is on how many of two further boards it does, and its price there.", m.tries)); err != nil {
 		return err
 	}
 	for i := range parts {
@@ -124,12 +124,12 @@ type found struct {
 
 // search finds the cheapest plan.
 func (m *measurement) search(p *population, in *inputs, g goal, f family) (*found, error) {
-	b, err := m.board(p, m.seed, g.holdS)
+	boards, err := m.boardsOf(p, 0, searched, g.holdS)
 	if err != nil {
 		return nil, err
 	}
 	what := fmt.Sprintf("%s board, %s inputs, to %s, %s", p.name, in.name, g.name, f.name)
-	best, err := m.searchBy(what, f, m.winners, func(p *plan, bound float64) (trial, error) { return tryAnswers(p, in, b, g, m.seed, bound) })
+	best, err := m.searchBy(what, f, m.winners, func(p *plan, bound float64) (trial, error) { return tryBoards(p, in, boards, g, bound) })
 	if err != nil {
 		return nil, err
 	}
@@ -137,25 +137,40 @@ func (m *measurement) search(p *population, in *inputs, g goal, f family) (*foun
 	return m.tried(p, in, g, &best.plan)
 }
 
-// others is how many other boards a plan is tried on.
-const others = 2
+const (
+	// searched is on how many boards a plan must reach its goal, others on how many more the cheapest is tried.
+	searched, others = 3, 2
+)
 
-// tried is what becomes of a plan on a population's board, and on others with other answers of strangers.
+// boardsOf are some of a population's boards.
+func (m *measurement) boardsOf(p *population, first, n uint64, holdS int64) ([]*standings, error) {
+	out := make([]*standings, n)
+	var err error
+	for i := range out {
+		if out[i], err = m.board(p, m.seed+first+uint64(i), holdS); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// tried is what becomes of a plan on a population's boards, and on others.
 func (m *measurement) tried(p *population, in *inputs, g goal, of *plan) (*found, error) {
+	boards, err := m.boardsOf(p, 0, searched+others, g.holdS)
+	if err != nil {
+		return nil, err
+	}
 	var out found
+	if out.trial, err = tryBoards(of, in, boards[:searched], g, math.Inf(1)); err != nil {
+		return nil, err
+	}
 	var prices []float64
-	for n := range uint64(others + 1) {
-		b, err := m.board(p, m.seed+n, g.holdS)
+	for _, b := range boards[searched:] {
+		t, err := try(of, in, b, g, b.seed, math.Inf(1))
 		if err != nil {
 			return nil, err
 		}
-		t, err := tryAnswers(of, in, b, g, m.seed+n, math.Inf(1))
-		if err != nil {
-			return nil, err
-		}
-		if n == 0 {
-			out.trial = t
-		} else if t.reached {
+		if t.reached {
 			prices = append(prices, t.price)
 		}
 	}

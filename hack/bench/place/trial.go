@@ -44,14 +44,12 @@ func (t *trial) worth() float64 {
 	return 1e9 * (2 - t.near) * (1 + 1/(1+float64(t.held)))
 }
 
-// answers are how many seeds of what strangers do a plan is tried with. A plan must reach its goal with each of them; its price is the mean.
-const answers = 3
-
-// tryAnswers tries a plan with several answers of strangers, as long as it reaches its goal for less than a bound.
-func tryAnswers(p *plan, in *inputs, b *standings, g goal, seed uint64, bound float64) (trial, error) {
+// tryBoards tries a plan on several boards, on each with other answers of strangers. A plan must reach its goal on all; its price is the mean. It is tried on
+// the first alone where it costs no less than a bound there.
+func tryBoards(p *plan, in *inputs, boards []*standings, g goal, bound float64) (trial, error) {
 	var out trial
-	for i := range uint64(answers) {
-		t, err := try(p, in, b, g, seed*answers+i, bound)
+	for i, b := range boards {
+		t, err := try(p, in, b, g, b.seed, bound)
 		switch {
 		case err != nil:
 			return t, err
@@ -59,14 +57,14 @@ func tryAnswers(p *plan, in *inputs, b *standings, g goal, seed uint64, bound fl
 			out = t
 		default:
 			out.price, out.gas, out.wallets, out.fees = out.price+t.price, out.gas+t.gas, out.wallets+t.wallets, out.fees+t.fees
-			out.reached, out.held, out.near, out.best = out.reached && t.reached, min(out.held, t.held), min(out.near, t.near), min(out.best, t.best)
+			out.reached, out.held, out.near, out.best = t.reached, min(out.held, t.held), min(out.near, t.near), min(out.best, t.best)
 		}
 		if !out.reached || i == 0 && out.price >= bound {
 			return out, nil
 		}
 	}
 	for _, sum := range []*float64{&out.price, &out.gas, &out.wallets, &out.fees} {
-		*sum /= answers
+		*sum /= float64(len(boards))
 	}
 	return out, nil
 }
