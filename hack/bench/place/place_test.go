@@ -102,7 +102,7 @@ func TestTheSameSeedGivesTheSamePrices(t *testing.T) {
 		h := searcher{
 			family: anyFamily, seed: 3, enough: func(tries int) bool { return tries >= 4*atOnce },
 			attempt: func(p *plan, bound float64) (trial, error) {
-				return tryAnswers(p, &allInputs[1], short, enterRunning, 3, bound)
+				return tryBoards(p, &allInputs[1], []*standings{short, long}, enterRunning, bound)
 			},
 		}
 		best, tries, err := h.run(t.Context(), func(int, *trial) {})
