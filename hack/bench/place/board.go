@@ -22,10 +22,10 @@ type standings struct {
 
 	seed uint64
 	// payers are the exchanges' wallets, and then the bridges.
-	payers []*account
-	first  [][places]float64 // best first; 0 where Running has fewer
-	// running is how many launches Running has; tokens are those of the market, filled is how many curves of them were sold out.
-	running                  []int
+	payers  []*account
+	first   [][places]float64 // best first; 0 where Running has fewer
+	running []int             // how many launches Running has
+	// launches is how many launches were simulated, curves how many of them began on a curve, filled how many of these curves were sold out.
 	launches, curves, filled int
 	// honest are the launches that nobody bundles or washes and that are among the first when attacks begin, best first.
 	honest []int

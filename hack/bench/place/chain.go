@@ -75,8 +75,8 @@ func document() *chainconfig.Chain {
 	}
 }
 
-// Who pays whom, who signs, and since when an account is there, no formula looks at so far. It belongs to the population all the same: a formula that does is
-// measured on the same one.
+// The score so far uses neither who pays whom, nor who signs, nor how old an account is. The population has them all the same, so that a later formula that
+// uses them is measured on the same people.
 
 // account is who signs transactions or holds tokens.
 type account struct {

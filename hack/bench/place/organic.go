@@ -28,7 +28,7 @@ type organic struct {
 
 	chain *chain
 	seed  uint64
-	// alone says that not all launches are made: whoever would have bought others before is another wallet then.
+	// alone says that only some launches are simulated. Then each buyer is a new wallet: there are no other launches that a wallet may have bought before.
 	alone   bool
 	made    accounts
 	from    []*account // exchanges' wallets, then bridges
@@ -137,7 +137,7 @@ func (o *organic) launch(n int, buyers float64) {
 func (o *organic) bundle(t *token, rng *rand.Rand) {
 	o.honest[t] = false
 	n := o.bundleFrom + rng.IntN(o.bundleTo-o.bundleFrom+1)
-	// What they want of the supply costs so many coins at the first price.
+	// whole is what bundleSupply of the tokens costs in a constant product, before the fee, in gwei.
 	whole := max(0, float64(t.main.quote)*o.bundleSupply*supply/(float64(t.main.base)-o.bundleSupply*supply))
 	for range n {
 		who := o.made.next(o.chain.now)

@@ -54,7 +54,7 @@ func Command() lab.Command {
 	return lab.Command{
 		Name: "place",
 		About: "The price of a place on the launch board. Attackers search for the cheapest way onto a simulated board, on the product's own derivation, quality bar " +
-			"and score. The same seed and number of tries give the same prices anywhere. See docs/place.md.",
+			"and score. The same seed and number of tries give the same prices. See docs/place.md.",
 		Flags: func(f *flag.FlagSet) {
 			f.IntVar(&m.tries, "tries", 1600, "plans that each search tries")
 			f.DurationVar(&m.length, "for", 0, "how long each search goes on at least")
@@ -81,7 +81,7 @@ func (m *measurement) run(wanted []string) error {
 		return m.tryFile()
 	}
 	if err := lab.Heading(os.Stdout, fmt.Sprintf("Prices in USD for one token, by traction-v1 and gate-v1. Each is the cheapest of %d plans or more. "+
-		"A plan must reach its goal on each of three boards, with other answers of strangers on each; its price is the mean. \"Elsewhere\" is on how many of two further boards it does, and its price there.", m.tries)); err != nil {
+		"A plan must reach its goal on each of three boards, on each of which other snipers come; its price is the mean. \"Elsewhere\" is on how many of two further boards it does, and its price there.", m.tries)); err != nil {
 		return err
 	}
 	for i := range parts {

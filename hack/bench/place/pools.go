@@ -176,9 +176,7 @@ func (p *pool) sqrtPrice() (sqrt market.Amount, tick int32) {
 // router the tokens pass a contract.
 func (c *chain) buy(who *account, p *pool, paid uint64, routed bool) (_, fee uint64) {
 	if p.kind == curve {
-		if need := p.fill(); paid > need {
-			paid = need
-		}
+		paid = min(paid, p.fill())
 	}
 	fee = share(paid, p.feePPM, million)
 	net := paid - fee

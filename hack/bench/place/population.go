@@ -12,9 +12,10 @@ type population struct {
 	name string
 	// launchesADay are all, traded the share of them that anybody but the creator trades.
 	launchesADay, traded float64
-	buyers               tailed
-	buyUSD               lognormal
-	holdS                lognormal
+	// buyers is the distribution of how many wallets buy a launch, buyUSD of what one purchase is worth, holdS of how long a buyer holds (seconds).
+	buyers tailed
+	buyUSD lognormal
+	holdS  lognormal
 	// neverSell is the share of buyers who never sell, again the share of buyers who buy a second time.
 	neverSell, again float64
 	// sniped is the share of launches with snipers in their first two blocks, snipers how many there are then in the mean.
@@ -32,7 +33,7 @@ type population struct {
 
 // The same on all boards.
 const (
-	// routed is the share of trades that pass an aggregator's contract, ranged that of launches into a pool.
+	// routed is the share of trades that pass an aggregator's contract, rangedShare the share of launches into a pool.
 	routed, rangedShare = 0.2, 0.5
 	// fromExchange is the share of wallets whose first coins come from an exchange's wallet, fromBridge that from a bridge; others pay the rest.
 	fromExchange, fromBridge = 0.35, 0.25
@@ -120,7 +121,7 @@ func lifetime(rng *rand.Rand) float64 {
 	case u < diesInDay:
 		return hour * math.Pow(24, (u-diesInHour)/(diesInDay-diesInHour))
 	default:
-		// Of d days and more lives 0.313 d^-0.43.
+		// The share of launches that are still traded after d days, for d of 1 and more, is (1 - diesInDay) d^-0.43.
 		return day * min(90, math.Pow((1-u)/(1-diesInDay), -1/0.43))
 	}
 }

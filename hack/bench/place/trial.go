@@ -27,7 +27,7 @@ type trial struct {
 	// reached says that the goal was, price what it cost for each token, in USD.
 	reached bool
 	price   float64
-	// held is the longest time that it came near to it, in seconds, and near how near the best score came to what was needed, up to 1.
+	// held is the longest time for which the goal was met, in seconds. near says how near the plan came to its goal at best, from 0 to 1; see nearness.
 	held int64
 	near float64
 	// gas, wallets and fees are parts of the price; best is the highest score.
@@ -44,7 +44,7 @@ func (t *trial) worth() float64 {
 	return 1e9 * (2 - t.near) * (1 + 1/(1+float64(t.held)))
 }
 
-// tryBoards tries a plan on several boards, on each with other answers of strangers. A plan must reach its goal on all; its price is the mean. It is tried on
+// tryBoards tries a plan on several boards; on each, other snipers come. A plan must reach its goal on all; its price is the mean. It is tried on
 // the first alone where it costs no less than a bound there.
 func tryBoards(p *plan, in *inputs, boards []*standings, g goal, bound float64) (trial, error) {
 	var out trial
@@ -81,7 +81,7 @@ func try(p *plan, in *inputs, b *standings, g goal, strangers uint64, bound floa
 	a := newAttack(c, p, in, strangers, payers[:exchangeWallets], launchAt)
 	a.afterLaunch = func(t *token) { b.snipe(c, t, payers, strangers) }
 	out := trial{plan: *p}
-	since := int64(-1) // the goal is met
+	since := int64(-1) // when the tokens began to meet the goal; -1 while they don't
 	for i := range b.first {
 		at := launchAt + int64(i)*rankS
 		c.run(at + blockS)
