@@ -130,9 +130,9 @@ func TestSolanaHolders(t *testing.T) {
 				lies.Add(1)
 				return withoutOne(answer)
 			}
-			for _, url := range []string{
-				another(t, l.Chain.URL(), lie), another(t, l.Chain.URL(), refused), another(t, l.Chain.URL(), same),
-			} {
+			// The liar stands first and has the greatest weight, so that it is asked among the first two whatever the others' latency is.
+			c.Endpoints = append([]chainconfig.Endpoint{{URL: another(t, l.Chain.URL(), lie), Weight: 100}}, c.Endpoints...)
+			for _, url := range []string{another(t, l.Chain.URL(), refused), another(t, l.Chain.URL(), same)} {
 				c.Endpoints = append(c.Endpoints, chainconfig.Endpoint{URL: url, Weight: 1})
 			}
 			st := storetest.Open(t, kind)
