@@ -165,6 +165,7 @@ func (ix *Indexer) doubt(ctx context.Context, h chain.Header, b *chain.BlockRead
 	})
 	if !b.Agreed && len(ix.cfg.Endpoints) > 1 {
 		u := unsureBlock{header: h, read: b.Bare()}
+		u.header.Body = nil
 		if b.Doubtful {
 			u.pause.begin(ix.o.Now())
 		}

@@ -167,7 +167,7 @@ func (ix *Indexer) follow(ctx context.Context, next uint64) (caughtUp bool, err 
 // headers are those of the next blocks up to the head.
 func (ix *Indexer) headers(ctx context.Context, next uint64) ([]chain.Header, error) {
 	last := ix.state.Last()
-	if h := ix.head; next == h.Number && (h.Parent != last.Hash || h.Time >= last.Time) {
+	if h := ix.head; next == h.Number && !h.IsBare && (h.Parent != last.Hash || h.Time >= last.Time) {
 		return []chain.Header{h.Header}, nil
 	}
 	return ix.nodes.Headers(ctx, last, next, min(ix.head.Number, next+headersAtOnce-1))

@@ -47,6 +47,9 @@ type Header struct {
 	market.Header
 	// Known is what the family knows of the block's contents by its header, for itself alone; it may be nil.
 	Known any
+	// Body is what the family read of the block together with its header, for itself alone; it may be nil. Whoever keeps a header for longer than its
+	// block is read leaves it out: it is as large as the block.
+	Body any
 }
 
 // Head is the newest block.
@@ -56,6 +59,8 @@ type Head struct {
 	Reached     uint64
 	Safe, Final uint64
 	FinalTime   int64 // unix seconds
+	// IsBare says that Headers gives the same header with a Body, and that this one has none.
+	IsBare bool
 }
 
 // BlockRead is a block as one endpoint has its contents, or several.

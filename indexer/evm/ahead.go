@@ -49,6 +49,9 @@ func (s *Source) Blocks(ctx context.Context, headers []chain.Header) iter.Seq2[c
 				// It may succeed now: the node didn't have the block yet, or its answer is too long for several at once.
 				r.block, r.err = s.Block(ctx, h)
 			}
+			if r.err == nil {
+				s.took(h.Header)
+			}
 			if !yield(r.block, r.err) || r.err != nil {
 				return
 			}

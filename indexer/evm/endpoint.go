@@ -48,6 +48,16 @@ type endpoint struct {
 	told      toldHead
 	headUntil time.Time
 	headPause time.Duration
+	// blocksUntil is until when it isn't asked for blocks with their transactions, and blocksPause for how long that was. toldForeign says that it was
+	// logged once that it told transactions of another block.
+	blocksUntil time.Time
+	blocksPause time.Duration
+	// nextUntil is until when it isn't asked for the block after the newest known one, and nextPause for how long that was.
+	nextUntil time.Time
+	nextPause time.Duration
+	// failedLast says that it failed when it was asked last for the head or for headers.
+	failedLast  bool
+	toldForeign bool
 }
 
 // isOfChain holds an endpoint's chain id against the declared one.

@@ -56,12 +56,21 @@ type heads struct {
 	// finalAt is when the safe and the final block were told.
 	finalAt     time.Time
 	safe, final chain.Header
+	// newest is the head as it was told last, and gap the time between its last two rises. Rises is how many questions in a row brought a new one, late how many were
+	// asked since the next block is late.
+	newest      chain.Header
+	gap         time.Duration
+	rises, late int
 }
 
 // claim is what an endpoint tells of the chain's head.
 type claim struct {
 	by                  *endpoint
 	latest, safe, final chain.Header
+	// nothingNew says that the endpoint has no block after the newest known one, which latest is.
+	nothingNew bool
+	// question is what the endpoint answered.
+	question headQuestion
 }
 
 func (c *claim) told() toldHead { return toldHead{c.latest.Number, c.latest.Time} }
@@ -87,13 +96,20 @@ func (s *Source) Head(ctx context.Context) (chain.Head, error) {
 		if len(claims) > 0 && e.isSlow() {
 			continue
 		}
-		c, err := s.claimOf(ctx, e, due, len(claims) > 0)
+		q := askHeader
+		if len(claims) == 0 {
+			q = s.headQuestion(e, len(list))
+		}
+		c, err := s.claimOf(ctx, e, q, due, len(claims) > 0)
 		if ctx.Err() != nil {
 			return chain.Head{}, ctx.Err()
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
 			continue
+		}
+		if s.isNothing(&c, len(list)) {
+			return s.stays(&c), nil
 		}
 		claims = append(claims, c)
 		if len(claims) == 1 && s.isNear(&c, len(list)) {
@@ -124,9 +140,10 @@ func (s *Source) Head(ctx context.Context) (chain.Head, error) {
 	return chain.Head{}, fmt.Errorf("chain %s: %w: %w", s.pool.Chain, rpc.ErrUnanswered, errors.Join(errs...))
 }
 
-// headCandidates are the endpoints to ask for the head, best first: those that told a false one lately are last.
+// headCandidates are the endpoints to ask for the head, best first: those that told a false one lately are last, and before them those that aren't likely
+// to give blocks with their transactions, where these are read.
 func (s *Source) headCandidates() []*endpoint {
-	list, now := s.pool.Candidates(), s.pool.Now()
+	list, now := s.preferGiving(s.pool.Candidates()), s.pool.Now()
 	misled := map[*endpoint]int{}
 	for _, e := range list {
 		e.mu.Lock()
@@ -141,8 +158,8 @@ func (s *Source) headCandidates() []*endpoint {
 
 // claimOf asks an endpoint for the newest block and, where they are due, for the safe and the final one. One that is asked besides
 // another has less time.
-func (s *Source) claimOf(ctx context.Context, e *endpoint, due, besides bool) (claim, error) {
-	c := claim{by: e}
+func (s *Source) claimOf(ctx context.Context, e *endpoint, q headQuestion, due, besides bool) (claim, error) {
+	c, before := claim{by: e, question: q}, s.seen.Load()
 	within := ctx
 	if besides {
 		var cancel context.CancelFunc
@@ -154,6 +171,11 @@ func (s *Source) claimOf(ctx context.Context, e *endpoint, due, besides bool) (c
 		e.tookTooLong(s.vouchPause())
 	}
 	if err == nil {
+		s.heardBlocks(ctx, &c, before)
+	} else {
+		s.failedBlocks(ctx, e, c.question != askHeader, err)
+	}
+	if err == nil && !c.nothingNew {
 		e.mu.Lock()
 		e.told = c.told()
 		e.mu.Unlock()
@@ -162,11 +184,14 @@ func (s *Source) claimOf(ctx context.Context, e *endpoint, due, besides bool) (c
 }
 
 func (s *Source) announced(ctx context.Context, c *claim, due bool) error {
-	reqs := []*rpc.Request{tagRequest("latest", &c.latest)}
+	reqs := []*rpc.Request{s.headRequest(c.question, &c.latest)}
 	if due {
 		reqs = append(reqs, optional(tagRequest("safe", &c.safe)), optional(tagRequest("finalized", &c.final)))
 	}
 	err := c.by.Do(ctx, reqs...)
+	if err == nil && c.question == askNext {
+		err = s.tookNext(ctx, c, reqs[0])
+	}
 	if err == nil && due && c.final.Number == 0 && c.latest.Number > s.finalityDepth {
 		err = c.by.Do(ctx, headerRequest(c.latest.Number-s.finalityDepth, &c.final))
 	}
@@ -185,15 +210,15 @@ func tagRequest(tag string, h *chain.Header) *rpc.Request {
 // isNear reports whether a head is so near the one of before that its endpoint is believed alone. The only endpoint may tell a lower one, and
 // one that told a false one lately may not.
 func (s *Source) isNear(c *claim, endpoints int) bool {
-	h, number, seen, now := &s.heads, c.latest.Number, s.seen.Load(), s.pool.Now()
+	h, number, seen := &s.heads, c.latest.Number, s.seen.Load()
 	if h.reached.number == 0 || number > h.reached.number+ahead {
 		return false
 	}
 	if endpoints == 1 {
 		return true
 	}
-	if pause := s.standstill(); number <= seen && now.Sub(h.rose) >= pause && now.Sub(h.compared) >= pause {
-		h.compared = now
+	if number <= seen && s.isCompared(endpoints) {
+		h.compared = s.pool.Now()
 		return false
 	}
 	return number >= seen || number+behind >= seen && !c.by.hasMisled()
@@ -310,7 +335,10 @@ func (s *Source) settle(claims []claim, best *claim, reached toldHead) chain.Hea
 		number = max(number, before) // one that is a little behind takes no blocks away
 	}
 	if number != before {
-		h.rose = now
+		h.gap, h.rose, h.late = now.Sub(h.rose), now, 0
+	}
+	if h.rises++; number <= before {
+		h.rises = 0
 	}
 	s.seen.Store(number)
 	h.reached, h.confirmed, h.by = reached, now, best.by
@@ -373,7 +401,9 @@ func (s *Source) headOf(c *claim) chain.Head {
 			h.safe, h.final = c.safe, c.final
 		}
 	}
+	h.newest = c.latest
 	out := chain.Head{Header: c.latest, Reached: min(h.reached.number, c.latest.Number), Final: h.final.Number, FinalTime: h.final.Time}
+	out.IsBare = s.readsBlocks && c.latest.Body == nil
 	if out.Final > out.Reached {
 		out.Final, out.FinalTime = out.Reached, min(h.final.Time, h.reached.time)
 	}

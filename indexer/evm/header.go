@@ -94,13 +94,44 @@ func early(number uint64, before int64) error {
 }
 
 func parseHeader(raw json.RawMessage) (h chain.Header, err error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return h, chain.ErrNoBlock
-	}
-	w, err := readHeader(raw)
-	if err != nil {
+	_, h, err = parseWith(raw, nil)
+	return h, err
+}
+
+// parseBlock reads a header together with its block's transactions, in one pass.
+func parseBlock(raw json.RawMessage) (h chain.Header, err error) {
+	var list transactionList
+	w, h, err := parseWith(raw, &list)
+	switch {
+	case errors.Is(err, chain.ErrNoBlock):
+		return h, err
+	case err != nil:
+		if alone, headerErr := parseHeader(raw); headerErr == nil {
+			return chain.Header{}, fmt.Errorf("%w of block %d", errTransactions, alone.Number)
+		}
 		return h, err
 	}
+	body, err := list.of(h.Hash, &w)
+	if err != nil {
+		return chain.Header{}, err
+	}
+	h.Body = body
+	return h, nil
+}
+
+// parseWith reads a header, and its block's transactions into a list where there is one.
+func parseWith(raw json.RawMessage, list *transactionList) (w wireHeader, h chain.Header, err error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return w, h, chain.ErrNoBlock
+	}
+	if w, err = readHeader(raw, list); err == nil {
+		h, err = w.header()
+	}
+	return w, h, err
+}
+
+// header is what is kept of the fields.
+func (w *wireHeader) header() (h chain.Header, err error) {
 	parent, bloom := w.fields[atParentHash], w.fields[atLogsBloom]
 	if !mayBeText(w.hash) || !mayBeText(parent) || !mayBeText(bloom) {
 		return h, errUnreadable
@@ -140,6 +171,13 @@ func parseHeader(raw json.RawMessage) (h chain.Header, err error) {
 func takeHeader(h *chain.Header) func(json.RawMessage) error {
 	return func(raw json.RawMessage) (err error) {
 		*h, err = parseHeader(raw)
+		return err
+	}
+}
+
+func takeBlock(h *chain.Header) func(json.RawMessage) error {
+	return func(raw json.RawMessage) (err error) {
+		*h, err = parseBlock(raw)
 		return err
 	}
 }
@@ -194,8 +232,8 @@ func (s *Source) AnyHas(ctx context.Context, block market.Header) bool {
 	return has
 }
 
-// Headers reads several headers in one batch, in order and linked to each other. parent is the block below the first as
-// far as it is known. Those of the newest blocks may be missing, where the endpoint doesn't have them. chain.ErrNoBlock is in the error's tree
+// Headers reads several headers in one batch, in order and linked to each other, with their blocks' transactions where launches trade. parent is
+// the block below the first as far as it is known. Those of the newest blocks may be missing, where the endpoint doesn't have them. chain.ErrNoBlock is in the error's tree
 // when none has the first.
 func (s *Source) Headers(ctx context.Context, parent market.Header, first, last uint64) ([]chain.Header, error) {
 	out, err := s.headers(ctx, parent, first, last)
@@ -232,17 +270,28 @@ func (s *Source) earliestTime(ctx context.Context, block market.Header) int64 {
 	return earliest
 }
 
+// headers is Headers with a parent's time that is taken as true. Where an endpoint turns out to omit transactions, those that give them are asked.
 func (s *Source) headers(ctx context.Context, parent market.Header, first, last uint64) (out []chain.Header, err error) {
-	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
-		out = make([]chain.Header, last-first+1)
-		reqs := make([]*rpc.Request, len(out))
-		for i := range out {
-			reqs[i] = headerRequest(first+uint64(i), &out[i])
-			if i > 0 {
-				reqs[i] = optional(reqs[i])
-			}
+	for range s.pool.List {
+		out, err = s.headersOfOne(ctx, parent, first, last)
+		if err != nil || !slices.ContainsFunc(out, omitsTransactions) || !s.anyGivesBlocks() {
+			break
 		}
-		if err := e.Do(ctx, reqs...); err != nil {
+	}
+	return out, err
+}
+
+func omitsTransactions(h chain.Header) bool {
+	body := transactionsOf(&h)
+	return body != nil && body.omitted
+}
+
+// headersOfOne asks one endpoint after the other until one has the headers: first those that are likely to give transactions, where these are read.
+func (s *Source) headersOfOne(ctx context.Context, parent market.Header, first, last uint64) (out []chain.Header, err error) {
+	err = s.pool.TryOf(ctx, s.preferGiving(s.pool.Candidates()), func(ctx context.Context, e *endpoint) error {
+		out = make([]chain.Header, last-first+1)
+		reqs, err := s.askHeaders(ctx, e, first, out)
+		if err != nil {
 			return err
 		}
 		for i := range out {
@@ -259,12 +308,48 @@ func (s *Source) headers(ctx context.Context, parent market.Header, first, last 
 			}
 			err := errors.Join(isNumber(&out[i], first+uint64(i)), e.isPast(&out[i]), s.sealed(ctx, &out[i]), follows(&out[i], below, i > 0))
 			if err != nil {
+				e.failedQuestion()
 				return err
 			}
+			e.tells(&out[i])
+		}
+		e.answered()
+		if s.readsBlocks {
+			s.heardBodies(ctx, e, out)
 		}
 		return nil
 	})
 	return out, err
+}
+
+// heardBodies is heardBody for several blocks of one answer: one that omits its transactions counts for all.
+func (s *Source) heardBodies(ctx context.Context, e *endpoint, list []chain.Header) {
+	if i := slices.IndexFunc(list, omitsTransactions); i >= 0 {
+		list = list[i : i+1]
+	}
+	for i := range list {
+		s.heardBody(ctx, e, &list[i])
+	}
+}
+
+// askHeaders asks an endpoint for headers from a number on, the first of which it has to have: with their blocks' transactions, where it gives
+// these.
+func (s *Source) askHeaders(ctx context.Context, e *endpoint, first uint64, out []chain.Header) ([]*rpc.Request, error) {
+	reqs, whole := make([]*rpc.Request, len(out)), s.givesBlocks(e)
+	for i := range out {
+		reqs[i] = headerRequest(first+uint64(i), &out[i])
+		if whole {
+			reqs[i] = blockRequest(rpc.HexQuantity(first+uint64(i)), &out[i])
+		}
+		if i > 0 {
+			reqs[i] = optional(reqs[i])
+		}
+	}
+	err := e.Do(ctx, reqs...)
+	if err != nil {
+		s.failedBlocks(ctx, e, whole, err)
+	}
+	return reqs, err
 }
 
 // follows refuses a header that can't be of the block after another: one with an earlier time, or, where both come from one endpoint, with
@@ -281,6 +366,11 @@ func follows(h *chain.Header, below market.Header, together bool) error {
 
 func headerRequest(number uint64, h *chain.Header) *rpc.Request {
 	return &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{rpc.HexQuantity(number), false}, Take: takeHeader(h)}
+}
+
+// blockRequest is headerRequest for a header with its block's transactions.
+func blockRequest(block string, h *chain.Header) *rpc.Request {
+	return &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{block, true}, Take: takeBlock(h), Whole: true}
 }
 
 func isNumber(h *chain.Header, number uint64) error {

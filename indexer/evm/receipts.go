@@ -102,7 +102,7 @@ func (s *Source) provenContent(ctx context.Context, e *endpoint, h *chain.Header
 	if err != nil {
 		return content, err
 	}
-	w, err := readHeader(header)
+	w, err := readHeader(header, nil)
 	if err != nil {
 		return content, err
 	}

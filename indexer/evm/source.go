@@ -36,12 +36,16 @@ type Source struct {
 	blockTime     time.Duration
 	seen          atomic.Uint64 // the number of the head, as heads has it
 	heads         heads
-	overrides     overrides
-	aside         func(chain.Aside)
-	givesUp       func(budget.Purpose) bool
-	rereadPause   time.Duration
-	vouchTime     time.Duration
-	waits         waits
+	// readsBlocks says that blocks at the head are read with their transactions: launches trade on the chain.
+	readsBlocks bool
+	// taken is the newest block that the loop has taken in, or is about to; nil before the first.
+	taken       atomic.Pointer[market.Header]
+	overrides   overrides
+	aside       func(chain.Aside)
+	givesUp     func(budget.Purpose) bool
+	rereadPause time.Duration
+	vouchTime   time.Duration
+	waits       waits
 	// headersFail is set once the headers of the chain turn out not to tell which logs its blocks hold.
 	headersFail atomic.Bool
 	seals       seals
@@ -77,6 +81,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		chainID: c.EVMChainID, wrapped: c.Native.Wrapped,
 		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth, aside: o.Aside,
 		blockTime:   time.Duration(c.BlockTime),
+		readsBlocks: len(c.Venues) > 0,
 		givesUp:     o.GivesUp,
 		rereadPause: cmp.Or(o.RereadPause, rereadPause), vouchTime: cmp.Or(o.VouchTime, vouchTime),
 	}
@@ -235,8 +240,11 @@ func (s *Source) blockOn(ctx context.Context, e *endpoint, h *chain.Header, q *l
 		out.denied = true
 	}
 	out.logs, out.digest, out.content = len(logs), digestOf(logs), contentOf(logs)
-	out.found, err = s.decode(h.Header, logs, a.lenient)
-	return out, err
+	if out.found, err = s.decode(h.Header, logs, a.lenient); err != nil {
+		return out, err
+	}
+	s.addTransactions(h, logs, &out.found)
+	return out, nil
 }
 
 // decode orders a block's logs and decodes them. Logs may come in any order.

@@ -68,15 +68,20 @@ type wireHeader struct {
 
 var errUnreadable = fmt.Errorf("%w: an unreadable block", rpc.ErrGarbage)
 
-// readHeader reads a header, and passes over all that isn't a header's field, transactions too.
-func readHeader(raw []byte) (w wireHeader, err error) {
+// readHeader reads a header, and passes over all that isn't a header's field. Its block's transactions are read into a list, if there is one.
+func readHeader(raw []byte, list *transactionList) (w wireHeader, err error) {
 	p := rpc.NewScanner(raw)
 	p.Object(func(key []byte) {
 		if i, ok := headerPlaces[string(key)]; ok {
 			w.fields[i] = p.Raw()
-		} else if string(key) == "hash" {
+			return
+		}
+		switch {
+		case string(key) == "hash":
 			w.hash = p.Raw()
-		} else {
+		case list != nil && string(key) == "transactions":
+			list.read(p)
+		default:
 			p.Skip()
 		}
 	})
@@ -109,7 +114,7 @@ func (w *wireHeader) sum() (market.Hash, error) {
 
 // HeaderHash is the hash that follows from the fields of a header, as eth_getBlockByNumber answers it, by Ethereum's rules.
 func HeaderHash(raw json.RawMessage) (market.Hash, error) {
-	w, err := readHeader(raw)
+	w, err := readHeader(raw, nil)
 	if err != nil {
 		return market.Hash{}, err
 	}

@@ -312,6 +312,26 @@ func (p *Scanner) Number() uint64 {
 	return n
 }
 
+// Word reads a "0x…" quantity of at most 256 bits.
+func (p *Scanner) Word() (w [32]byte) {
+	s := p.str()
+	if p.failed || len(s) < 3 || len(s) > 2+2*len(w) || s[0] != '0' || s[1] != 'x' {
+		p.Fail()
+		return w
+	}
+	var bad byte
+	for i, at := len(s)-1, 2*len(w)-1; i >= 2; i, at = i-1, at-1 {
+		d := nibbles[s[i]]
+		bad |= d & 0xf0
+		w[at/2] |= d << (4 * (1 - at%2))
+	}
+	if bad != 0 {
+		p.Fail()
+		return [32]byte{}
+	}
+	return w
+}
+
 var nibbles = func() (t [256]byte) {
 	for i := range t {
 		t[i] = 0xff

@@ -14,6 +14,27 @@ type Block struct {
 	Header
 	Txs   []Tx
 	Facts []Fact
+	// Payments are those that the block's transactions make, in their order, if HasPayments: the block was read with its transactions. Such a block
+	// is never left out of a batch, whatever is in it: a block that is left out counts as one that was read without.
+	Payments    []Payment
+	HasPayments bool
+	// Firsts are the accounts that sent their first transaction in the block, if HasPayments.
+	Firsts []Address
+}
+
+// Payment moves Amount of the chain's own coin, in raw units, by a transaction itself. A payment that a contract makes within a transaction is none.
+type Payment struct {
+	From, To Address
+	Amount   Amount
+}
+
+// BlockPayments is what is kept of a block that was read with its transactions.
+type BlockPayments struct {
+	Number   uint64
+	Hash     Hash
+	Time     int64 // unix seconds
+	Payments []Payment
+	Firsts   []Address
 }
 
 // Tx is one transaction's decoded logs in log order. Transactions without any are left out of a block.
@@ -23,6 +44,9 @@ type Tx struct {
 	// Payer paid Fee, in raw units of the chain's own coin, for the transaction; none where blocks don't tell who did.
 	Payer Address
 	Fee   uint64
+	// Sender signed the transaction, and had sent Nonce others before; none where the block was read without its transactions.
+	Sender Address
+	Nonce  uint64
 }
 
 // Log is one decoded log. Index is the log's place in its block, below 2^63: the log's number on an EVM chain; of another family, whatever puts its
