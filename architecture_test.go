@@ -29,6 +29,7 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"internal/market":          {{module}, sql, {"net/http"}, kubernetes},
 		"internal/chainconfig":     {programs, sql, {"net/http"}, kubernetes, {module + "internal/store", module + "internal/catalog"}},
 		"internal/price":           {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
+		"internal/funding":         {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/candle":          {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/traction":        {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/board":           {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},

@@ -539,7 +539,7 @@ func (ix *Indexer) resume(ctx context.Context) error {
 	ix.enricher.ForgetQuotes() // what was asked for a block that wasn't committed is asked again
 	ix.enricher.ForgetSupplies()
 	ix.account.indexed(status.Last)
-	return nil
+	return ix.recallPayments(ctx)
 }
 
 // beginning reads what a state begins with at the chain's newest indexed block.

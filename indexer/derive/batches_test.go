@@ -1,7 +1,6 @@
 package derive_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -88,6 +87,9 @@ func sqrtPrice(tick int32) market.Amount {
 }
 
 var accounts = []market.Address{alice, bob, carol, router, poolA, poolB, v4, nobody, ownCurve, secondCurve, collector}
+
+// everyAccount lists the accounts of a story.
+func everyAccount() []market.Address { return accounts }
 
 func (s *story) mention(b *market.Block, tokens ...market.Address) {
 	for _, token := range tokens {
@@ -518,6 +520,7 @@ func drawStory(t *rapid.T) ([]market.Block, *chainconfig.Chain) {
 		c.Tracking.CountedLiquidityUSD = rapid.SampledFrom([]float64{1, 5_000}).Draw(t, "counted liquidity")
 	})
 	s.write()
+	s.pay()
 	return s.chain.blocks, c
 }
 
@@ -532,7 +535,7 @@ func batched(t fataler, x *indexer, blocks []market.Block, lengths func() int, r
 		until := batch[n-1].Header
 		var withEvents []market.Block
 		for i := range batch {
-			if n == 1 || len(batch[i].Txs) > 0 || len(batch[i].Facts) > 0 {
+			if n == 1 || len(batch[i].Txs) > 0 || len(batch[i].Facts) > 0 || batch[i].HasPayments {
 				withEvents = append(withEvents, batch[i])
 			}
 		}
@@ -572,45 +575,6 @@ func TestBatchesDoNotMatter(t *testing.T) {
 			if d := whole.db.differences(x.db); len(d) > 0 {
 				t.Fatalf("all at once and %s give other rows:\n%s", variant.name, strings.Join(d, "\n"))
 			}
-		}
-	})
-}
-
-// TestReorgs: blocks that were undone by the before-images and read again leave the rows that they would have left the
-// first time.
-func TestReorgs(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		blocks, c := drawStory(t)
-		straight := newIndexer(t, c, 100_000)
-		batched(t, straight, blocks, func() int { return 1 }, false)
-		x := newIndexer(t, c, rapid.SampledFrom([]int{0, 10, 100_000}).Draw(t, "limit"))
-		var commits []market.Changes
-		for i := 0; i < len(blocks); {
-			commits = append(commits, x.apply(t, blocks[i:i+1], blocks[i].Header))
-			i++
-			if rapid.IntRange(0, 5).Draw(t, "reorg") > 0 {
-				continue
-			}
-			depth := rapid.IntRange(1, min(8, i)).Draw(t, "depth")
-			undone := slices.Clone(commits[i-depth:])
-			for range depth {
-				i--
-				x.db.undo(t, &commits[len(commits)-1])
-				commits = commits[:len(commits)-1]
-			}
-			last := genesis
-			if i > 0 {
-				last = blocks[i-1].Header
-			}
-			if rapid.Bool().Draw(t, "restart") {
-				x.restart(last)
-			} else {
-				x.rewind(t, last, undone)
-			}
-		}
-		if d := straight.db.differences(x.db); len(d) > 0 {
-			t.Fatalf("straight on and after reorgs the rows differ:\n%s", strings.Join(d, "\n"))
 		}
 	})
 }

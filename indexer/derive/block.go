@@ -53,6 +53,7 @@ func (m *Machine) apply(s *State, b *market.Block) {
 		}
 		r.trades.dropIntermediaries(tx, swaps)
 		r.trades.settle(tx, swaps)
+		r.trades.fund(tx, swaps)
 		r.positions.take(tx, swaps)
 	}
 	for _, f := range b.Facts {

@@ -54,6 +54,8 @@ type Machine struct {
 	// feeRecipients are the accounts that the platform's fee goes to, and feeBps what it is.
 	feeRecipients map[market.Address]bool
 	feeBps        uint64
+	// reorgBlocks is how many blocks can be taken back.
+	reorgBlocks uint64
 }
 
 type quote struct {
@@ -75,7 +77,7 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 		factories: make(map[market.Address]*factory), venueContracts: make(map[market.Address]bool),
 		wrapped: c.Native.Wrapped, coinDecimals: c.Family.CoinDecimals(), countsPools: c.Family == chainconfig.Solana, programsKeepSupplies: c.Family == chainconfig.Solana,
 		followAll: c.Tracking.Holders == chainconfig.HoldersAll, minUSD: c.Tracking.MinLiquidityUSD,
-		countedUSD: c.Tracking.CountedLiquidityUSD, leastTradeUSD: c.MinTradeUSD,
+		reorgBlocks: c.ReorgBlocks, countedUSD: c.Tracking.CountedLiquidityUSD, leastTradeUSD: c.MinTradeUSD,
 	}
 	var errs []error
 	for i, q := range c.Quotes {
@@ -172,13 +174,16 @@ func (m *Machine) Canonical(token market.Address) market.Address {
 }
 
 // Apply derives blocks, which are in order and newer than the state's last block, and then moves the state on to
-// until. The rows that LaunchKeys, Keys and MoreKeys name must have been put in.
+// until. The rows that LaunchKeys, Keys and MoreKeys name must have been put in. Blocks that were read with their transactions are all among them.
 func (m *Machine) Apply(s *State, blocks []market.Block, until market.Header) error {
+	s.funding.Pass(s.last.Number, s.last.Time)
+	s.funding.Forget(s.last.Number - min(s.last.Number, m.reorgBlocks))
 	for i := range blocks {
 		b := &blocks[i]
 		if b.Number <= s.last.Number && !s.last.Hash.IsZero() {
 			return fmt.Errorf("derive block %d after block %d", b.Number, s.last.Number)
 		}
+		s.takePayments(b)
 		if len(b.Txs) == 0 && len(b.Facts) == 0 {
 			continue
 		}
@@ -188,6 +193,7 @@ func (m *Machine) Apply(s *State, blocks []market.Block, until market.Header) er
 	}
 	m.advance(s, until.Number, until.Time)
 	s.last = until
+	s.funding.Pass(until.Number, until.Time)
 	return nil
 }
 

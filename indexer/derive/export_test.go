@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/internal/funding"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -57,6 +58,24 @@ func (s *State) Stale(b market.Beginning, load func(market.Wanted) market.Rows) 
 	}
 	if is, should := always(s), always(anew); !reflect.DeepEqual(is, should) {
 		out = append(out, fmt.Sprintf("what is always there is %v, should be %v", is, should))
+	}
+	return out
+}
+
+// StaleFundings tells of which accounts a state between two commits says another funding than one that begins anew with the same payments.
+func (s *State) StaleFundings(payments []market.BlockPayments, accounts []market.Address) (out []string) {
+	anew := NewState(market.Beginning{})
+	for i := range payments {
+		anew.RecallPayments(&payments[i], 0)
+	}
+	anew.funding.Pass(s.last.Number, s.last.Time)
+	for _, a := range accounts {
+		for _, isSender := range []bool{false, true} {
+			trade := funding.Trade{Trader: a, Sent: isSender, Before: 1}
+			if is, should := s.funding.Of(&trade), anew.funding.Of(&trade); is != should {
+				out = append(out, fmt.Sprintf("the funding of %v is %+v, should be %+v", a, is, should))
+			}
+		}
 	}
 	return out
 }

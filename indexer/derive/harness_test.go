@@ -39,6 +39,8 @@ type database struct {
 	firstTrade uint64
 	// stream is what the blocks that stand have brought.
 	stream []market.StreamItem
+	// payments are the rows of blocks that were read with their transactions.
+	payments []market.BlockPayments
 }
 
 func newDatabase() *database {
@@ -216,6 +218,10 @@ func (d *database) commit(t fataler, c *market.Changes) {
 	d.writeEntries(t, c, false)
 	d.fees = append(d.fees, c.Fees...)
 	d.stream = append(d.stream, c.Stream...)
+	d.payments = append(d.payments, c.Payments...)
+	if c.HasPaymentsFrom {
+		d.payments = slices.DeleteFunc(d.payments, func(b market.BlockPayments) bool { return b.Number < c.PaymentsFrom })
+	}
 	d.trades, d.queued = append(d.trades, c.Trades...), append(d.queued, c.Queued...)
 }
 
@@ -237,6 +243,7 @@ func (d *database) undo(t fataler, c *market.Changes) {
 	d.writeEntries(t, c, true)
 	d.fees = d.fees[:len(d.fees)-len(c.Fees)]
 	d.stream = d.stream[:len(d.stream)-len(c.Stream)]
+	d.payments = d.payments[:len(d.payments)-len(c.Payments)]
 	d.trades = d.trades[:len(d.trades)-len(c.Trades)]
 	d.queued = d.queued[:len(d.queued)-len(c.Queued)]
 }
@@ -375,6 +382,9 @@ func newIndexer(t fataler, c *chainconfig.Chain, limit int) *indexer {
 // restart forgets what is cached.
 func (x *indexer) restart(last market.Header) {
 	x.state = derive.NewState(x.db.beginning(x.machine, last))
+	for i := range x.db.payments {
+		x.state.RecallPayments(&x.db.payments[i], last.Number-min(last.Number, reach))
+	}
 }
 
 // rewind goes back to a block, before commits that the database has taken back, and keeps what they didn't touch.
@@ -383,7 +393,8 @@ func (x *indexer) rewind(t fataler, last market.Header, undone []market.Changes)
 	for i := range undone {
 		x.state.Rewind(x.db.beginning(x.machine, last), derive.TouchedBy(&undone[i]))
 	}
-	if stale := x.state.Stale(x.db.beginning(x.machine, last), x.db.load); len(stale) > 0 {
+	stale := append(x.state.Stale(x.db.beginning(x.machine, last), x.db.load), x.state.StaleFundings(x.db.payments, everyAccount())...)
+	if len(stale) > 0 {
 		t.Fatalf("what is cached isn't what is in the database:\n%s", strings.Join(stale, "\n"))
 	}
 }
@@ -439,7 +450,7 @@ var (
 
 func config(change ...func(*chainconfig.Chain)) *chainconfig.Chain {
 	c := &chainconfig.Chain{
-		ID: "test", Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: weth},
+		ID: "test", Family: chainconfig.EVM, ReorgBlocks: reach, Native: chainconfig.Native{Symbol: "ETH", Wrapped: weth},
 		Quotes: []chainconfig.Quote{
 			{Symbol: "USDC", Address: usdc, PegUSD: 1, PegBoundPct: 2},
 			{Symbol: "USDT", Address: usdt, PegUSD: 1, PegBoundPct: 2},

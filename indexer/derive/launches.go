@@ -10,6 +10,14 @@ func (s *State) Launched(mint market.Address) bool {
 	return s.launches.get(mint) != nil || s.announced[mint]
 }
 
+// creatorOf is who launched a token; none while that isn't known.
+func (s *State) creatorOf(mint market.Address) market.Address {
+	if l := s.launches.get(mint); l != nil {
+		return l.Creator
+	}
+	return market.Address{}
+}
+
 // claim takes in that a launch of the token names the contract as its curve's. Two claims of one contract cancel each other.
 func (m *Machine) claim(s *State, mint, curve market.Address) {
 	if !m.mayBeOwn(curve) {

@@ -260,7 +260,15 @@ func (f *follower) rewind(to market.Header) {
 		f.Fatal(err)
 	}
 	f.state.Rewind(f.beginning(), &touched)
-	if stale := f.state.Stale(f.beginning(), f.rows); len(stale) > 0 {
+	var payments []market.BlockPayments
+	for b, err := range f.store.Payments(f.Context(), f.chain, 0, 1_000_000) {
+		if err != nil {
+			f.Fatal(err)
+		}
+		payments = append(payments, b)
+	}
+	stale := append(f.state.Stale(f.beginning(), f.rows), f.state.StaleFundings(payments, everyAccount())...)
+	if len(stale) > 0 {
 		f.Fatalf("back from block %d to %d, with a limit of %d cached rows:\n%s", from.Number, to.Number, f.limit, strings.Join(stale, "\n"))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/internal/funding"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -58,6 +59,10 @@ type State struct {
 	hasBook map[market.Address]bool
 	fees    []market.Fee
 	stream  []market.StreamItem
+
+	// funding is the payments of the newest blocks; payments are those of the blocks since the last flush.
+	funding  *funding.Ledger
+	payments []market.BlockPayments
 }
 
 // NewState starts from what is committed.
@@ -78,6 +83,7 @@ func NewState(b market.Beginning) *State {
 		positions: newTable[market.PositionKey](same[market.Position]),
 		hours:     newTable[market.HourKey](same[market.WalletHour]),
 		past:      make(map[market.Address][]market.Trade),
+		funding:   funding.NewLedger(funding.Default),
 	}
 	s.ForgetBooks()
 	s.begin(b)
@@ -135,6 +141,7 @@ func (s *State) Rewind(b market.Beginning, touched *market.Touched) {
 		delete(s.byBase, base)
 	}
 	s.ForgetBooks()
+	s.funding.Rewind(b.Last)
 	s.begin(b)
 }
 
@@ -199,8 +206,9 @@ func (s *State) Flush(limit int) market.Changes {
 		Tokens: s.tokens.flush(), Pools: s.pools.flush(), Ticks: s.ticks.flush(), Candles: s.candles.flush(),
 		Balances: s.balances.flush(), Quotes: s.quotes.flush(), Launches: s.launches.flush(), Trades: s.trades, Queued: s.queued,
 		Jobs: s.jobs.flush(), Watched: s.watched.flush(), Positions: s.positions.flush(), Hours: s.hours.flush(), Entries: s.entries,
-		Reworked: s.booked.flush(), Fees: s.fees, Stream: s.stream,
+		Reworked: s.booked.flush(), Fees: s.fees, Stream: s.stream, Payments: s.payments,
 	}
+	c.PaymentsFrom, c.HasPaymentsFrom = s.funding.Oldest()
 	for i := range c.Jobs {
 		if c.Jobs[i].After.Step == market.MergeEnded {
 			s.jobs.drop(c.Jobs[i].Key) // the token may get another one
@@ -208,7 +216,7 @@ func (s *State) Flush(limit int) market.Changes {
 	}
 	c.Waiting, c.Dropped = s.waiting.flush()
 	_ = s.curves.flush() // the rows of launches tell it
-	s.trades, s.queued, s.entries, s.fees, s.stream = nil, nil, nil, nil, nil
+	s.trades, s.queued, s.entries, s.fees, s.stream, s.payments = nil, nil, nil, nil, nil, nil
 	clear(s.past)
 	s.ForgetBooks()
 	clear(s.minutes)

@@ -51,6 +51,11 @@ type Changes struct {
 	// Reworked are earlier entries, of which what they realised has changed.
 	Reworked []Change[EntryKey, Entry]
 	Fees     []Fee
+	// Payments are those of the blocks that were read with their transactions, a row for each, even without any. PaymentsFrom is the oldest block
+	// whose row is still needed, if HasPaymentsFrom.
+	Payments        []BlockPayments
+	PaymentsFrom    uint64
+	HasPaymentsFrom bool
 	// Stream is what the blocks add to the stream, in their order. No reorg undoes it: what it takes back is told as well.
 	Stream []StreamItem
 }

@@ -188,6 +188,46 @@ type Trade struct {
 	// CloseUSD and CloseNative are the pool's price at the close of the trade's block, in USD and in the chain's
 	// native coin; 0 when unknown.
 	CloseUSD, CloseNative float64
+	// Funding is where the trader's coins came from, of trades of launched tokens alone.
+	Funding Funding
+}
+
+// FundingState says what is known of where an account's coins came from.
+type FundingState uint8
+
+// The states of a funding.
+const (
+	// FundingUnknown is that of a trade in a block that was read without its transactions, or before enough blocks were read with them.
+	FundingUnknown FundingState = iota
+	// FundingSeen says that the payments of the window tell which account the trader's coins came from.
+	FundingSeen
+	// FundingNotSeen says that they don't: nobody paid the trader, or a new account did whose own coins came from nobody knows where.
+	FundingNotSeen
+)
+
+// AgeState says what is known of how long an account has sent transactions.
+type AgeState uint8
+
+// The states of an age.
+const (
+	// AgeUnknown is that of an account that didn't send the trade's transaction, as a contract, or of a chain whose blocks don't tell.
+	AgeUnknown AgeState = iota
+	// AgeNew says that the account sent its first transaction within the window.
+	AgeNew
+	// AgeOld says that it had sent one before the window.
+	AgeOld
+)
+
+// Funding is where a trader's coins came from, and since when the trader has sent transactions, by the blocks of a window of time up to the trade.
+type Funding struct {
+	State FundingState
+	// Funder is the account that paid the trader the most within the window, or, if that one is new, the account that its coins came from. At is when the trader was
+	// first paid by the account that paid the most (unix seconds). Both are set if FundingSeen.
+	Funder Address
+	At     int64
+	Age    AgeState
+	// First is the time of the trader's first transaction (unix seconds), if AgeNew.
+	First int64
 }
 
 // TradeKey names a trade.

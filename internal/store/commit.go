@@ -154,6 +154,9 @@ func (s *rows) writeChanges(ctx context.Context, tx *database.Transaction, chain
 	if err := addRows(ctx, tx, u, chain, &c.Changes); err != nil {
 		return err
 	}
+	if err := writePayments(ctx, tx, chain, &c.Changes); err != nil {
+		return err
+	}
 	if err := applyWaiting(ctx, tx, u, chain, c.Changes.Waiting); err != nil {
 		return err
 	}

@@ -54,6 +54,7 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 			"DELETE FROM wallet_entries WHERE chain = ? AND wallet = ? AND (block, seq) IN (SELECT block, seq FROM wallet_entries WHERE chain = ? AND wallet = ? LIMIT ?)",
 			[]any{"base", []byte{1}, "base", []byte{1}, 10},
 		},
+		"pool flows":    {poolFlows, []any{"base", database.Among(false, []any{[]byte{1}, []byte{2}}), 1, 10}},
 		"wallet trades": {walletTrades + "('base', 'bsc')" + walletOrder, []any{[]byte{1}, 1000}},
 	} {
 		var rows []struct {

@@ -48,6 +48,8 @@ func everyRow(n int, full bool) *store.Commit {
 		entry.MovedOut, hour.Excluded, hour.Fees, hour.Gas, hour.MovedOut = market.NanoUSD(256), market.NanoUSD(1), market.NanoUSD(2), market.NanoUSD(3), market.NanoUSD(4)
 		entry.Fee, entry.HasGas, entry.GasNanoUSD, ch.Fees[0].HasUSD, ch.Positions[0].After.IsCopied = market.NanoUSD(257), true, 5, true, true
 		hour.Unvalued, hour.Losses, hour.IneligibleSells = 5, 6, 7
+		trade.Funding = market.Funding{State: market.FundingSeen, Funder: address(700), At: 1_700_000_000, Age: market.AgeNew, First: 1_700_000_100}
+		ch.Waiting[0].After.Funding = trade.Funding
 		trade.HasUSD, trade.TraderAmount, trade.TraderBefore, trade.HasTraderBefore = true, amount(258), amount(0), true
 		waiting := ch.Waiting[0].After
 		waiting.HasUSD, waiting.NanoUSD = true, 7

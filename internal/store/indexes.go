@@ -204,6 +204,7 @@ var indexed = []struct{ table, key string }{
 	{"quote_prices", "asset"},
 	{"trades", "block, log_index"},
 	{"waiting_trades", "block, log_index"},
+	{"payments", "block"},
 	{"candles", "pool, interval_s, open_at"},
 	{"balances", "token, account"},
 	{"holder_queue", "token, block, seq"},

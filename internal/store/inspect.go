@@ -68,8 +68,11 @@ var derived = map[string]string{
 	"wallet_entries": "wallet, block, seq", "wallet_fees": "wallet, block, log_index",
 }
 
-// notDerived are the columns of those tables that may differ all the same.
-var notDerived = []string{"chain", "commit_no", "changed_block", "changed_at", "has_metadata", "checked_at"}
+// notDerived are the columns of those tables that may differ all the same. Where a trader's coins came from is known of blocks that were read with their
+// transactions alone, and another index may have read others so.
+var notDerived = []string{
+	"chain", "commit_no", "changed_block", "changed_at", "has_metadata", "checked_at", "funding", "funder", "funded_at", "age", "first_at",
+}
 
 // Derived writes a chain's derived rows as text, a table after the other and each in the order of its key, so that
 // two indexes of the same blocks can be compared. Left out are commit numbers and stamps, which tell of the way there, and what

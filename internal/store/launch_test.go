@@ -333,6 +333,7 @@ func TestPlans(t *testing.T) {
 		"ticker":         {"INDEX tokens_ticker (<expr>=?)"},
 		"first fact":     {"INDEX facts_token (ref=?)"},
 		"wallet traded":  {"COVERING INDEX trades_trader (trader>? AND trader<?)"},
+		"pool flows":     {"SEARCH p USING PRIMARY KEY (chain=? AND id=?)", "INDEX trades_pool (chain=? AND pool=? AND time>?)"},
 		"wallet trades":  {"INDEX trades_trader (trader=?)", "SEARCH p USING PRIMARY KEY (chain=? AND id=?)"},
 	} {
 		for _, part := range want {

@@ -62,6 +62,19 @@ func lease(t *testing.T, s *store.Store) *store.Lease {
 	return l
 }
 
+// fundingOf is one of all kinds of fundings.
+func fundingOf(i int) market.Funding {
+	switch i % 4 {
+	case 1:
+		return market.Funding{State: market.FundingSeen, Funder: address(700), At: 1_700_000_000, Age: market.AgeNew, First: 1_700_000_000 + int64(i)}
+	case 2:
+		return market.Funding{State: market.FundingNotSeen}
+	case 3:
+		return market.Funding{Age: market.AgeOld}
+	}
+	return market.Funding{}
+}
+
 // commitOf makes a commit of block n that sets a row of each kind, k rows wide.
 func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
 	c := &store.Commit{Last: header(n), Blocks: []market.Header{header(n)}, Undo: true, Head: store.HeadStatus{Number: uint64(n)}}
@@ -105,7 +118,7 @@ func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
 		c.Changes.Trades = append(c.Changes.Trades, market.Trade{
 			Block: uint64(n), LogIndex: uint64(i), Time: header(n).Time, Tx: market.EVMTx(hash(i)),
 			Pool: poolID(i), Base: address(i), Trader: address(i + 600), Sell: i%2 == 1, BaseAmount: huge(5), QuoteAmount: amount(6),
-			NanoUSD: 7, HasUSD: i%3 != 0, CloseUSD: 0.5, CloseNative: 0.25,
+			NanoUSD: 7, HasUSD: i%3 != 0, CloseUSD: 0.5, CloseNative: 0.25, Funding: fundingOf(i),
 		})
 		waiting := c.Changes.Trades[i]
 		waiting.Block, waiting.CloseUSD = 1, float64(n)
@@ -142,6 +155,7 @@ func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
 			c.Changes.Launches[i].Before, c.Changes.Waiting[i].Before = old.Launches[i].After, old.Waiting[i].After
 		}
 	}
+	c.Changes.Payments = []market.BlockPayments{{Number: uint64(n), Hash: hash(n), Time: header(n).Time, Payments: []market.Payment{{From: address(1), To: address(2), Amount: amount(uint64(n))}}, Firsts: []market.Address{address(n)}}}
 	before["last"] = &c.Changes
 	return c
 }

@@ -66,6 +66,8 @@ type Flow struct {
 	NanoUSD int64 // in 1e-9 USD
 	// CloseUSD is the token's price when its block ended; 0 while unknown, and for trades of pools that don't price it.
 	CloseUSD float64
+	// Funding is where the trader's coins came from.
+	Funding market.Funding
 }
 
 // Flows walks a chain's valued trades in trusted pools, oldest first: from a block on, or, with block 0, those with a
@@ -83,18 +85,20 @@ func (s Trades) Flows(ctx context.Context, chain string, block uint64, since int
 		}
 		// CROSS JOIN has SQLite go by the trades' order.
 		q := s.db.Read.NewRaw("SELECT t.block, t.time, t.base, t.trader, t.sell, t.nano_usd, "+
-			"CASE WHEN p.id = k.pool OR p.protocol = ? THEN t.close_usd ELSE 0 END FROM trades t CROSS JOIN pools p "+
+			"CASE WHEN p.id = k.pool OR p.protocol = ? THEN t.close_usd ELSE 0 END, t.funding, t.funder, t.funded_at, t.age, t.first_at FROM trades t CROSS JOIN pools p "+
 			"CROSS JOIN tokens k WHERE t.chain = ? AND t.block >= ? AND t.nano_usd IS NOT NULL AND p.chain = t.chain AND p.id = t.pool "+
 			"AND p.untrusted = '' AND k.chain = t.chain AND k.mint = t.base ORDER BY t.block, t.log_index", string(market.BondingCurve), chain, first)
 		database.Walk(ctx, s.db.Read, q, "trades", func(rows *sql.Rows) (Flow, error) {
-			var base, trader []byte
+			var base, trader, funder []byte
+			var funding, fundedAt, age, first *int64
 			var number int64
 			var f Flow
-			if err := rows.Scan(&number, &f.Time, &base, &trader, &f.Sell, &f.NanoUSD, &f.CloseUSD); err != nil {
+			if err := rows.Scan(&number, &f.Time, &base, &trader, &f.Sell, &f.NanoUSD, &f.CloseUSD, &funding, &funder, &fundedAt, &age, &first); err != nil {
 				return f, err
 			}
 			c := model.Columns{Table: "trades"}
 			f.Block, f.Base, f.Trader = uint64(number), c.Address(base), c.Address(trader)
+			f.Funding = c.Funding(funding, funder, fundedAt, age, first)
 			return f, c.Err
 		})(yield)
 	}

@@ -224,7 +224,7 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) (touched market
 				return err
 			}
 		}
-		for _, table := range []string{"undo WHERE block", "blocks WHERE number", "facts WHERE block", "unsure_facts WHERE block"} {
+		for _, table := range []string{"undo WHERE block", "blocks WHERE number", "facts WHERE block", "unsure_facts WHERE block", "payments WHERE block"} {
 			if _, err := tx.NewRaw("DELETE FROM "+table+" > ? AND chain = ?", int64(to), l.Chain).Exec(ctx); err != nil {
 				return fmt.Errorf("database: forget the lost branch: %w", err)
 			}

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"fmt"
+
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -27,6 +29,12 @@ type Trade struct {
 
 	TraderAmount []byte
 	TraderBefore []byte
+
+	Funding  *int64 `image:"later"`
+	Funder   []byte `image:"address,later"`
+	FundedAt *int64 `image:"later"`
+	Age      *int64 `image:"later"`
+	FirstAt  *int64 `image:"later"`
 }
 
 // OfTrade is the row of a trade.
@@ -47,7 +55,27 @@ func OfTrade(chain string, t *market.Trade) Trade {
 	if t.HasTraderBefore {
 		r.TraderBefore = shortBytesOf(&t.TraderBefore)
 	}
+	r.setFunding(&t.Funding)
 	return r
+}
+
+func (r *Trade) setFunding(f *market.Funding) {
+	if f.State != market.FundingUnknown {
+		state := int64(f.State)
+		r.Funding = &state
+	}
+	if f.State == market.FundingSeen {
+		at := f.At
+		r.Funder, r.FundedAt = f.Funder.Bytes(), &at
+	}
+	if f.Age != market.AgeUnknown {
+		age := int64(f.Age)
+		r.Age = &age
+	}
+	if f.Age == market.AgeNew {
+		first := f.First
+		r.FirstAt = &first
+	}
 }
 
 // Value is a trade as the row has it.
@@ -64,7 +92,31 @@ func (r *Trade) Value() (market.Trade, error) {
 	}
 	t.TraderAmount, _ = c.ShortAmount(r.TraderAmount)
 	t.TraderBefore, t.HasTraderBefore = c.ShortAmount(r.TraderBefore)
+	t.Funding = c.Funding(r.Funding, r.Funder, r.FundedAt, r.Age, r.FirstAt)
 	return t, c.Err
+}
+
+// Funding is where a trader's coins came from, by the columns of a trade.
+func (c *Columns) Funding(state *int64, funder []byte, at, age, first *int64) (f market.Funding) {
+	switch {
+	case age == nil:
+	case *age == int64(market.AgeOld):
+		f.Age = market.AgeOld
+	case *age == int64(market.AgeNew) && first != nil:
+		f.Age, f.First = market.AgeNew, *first
+	case c.Err == nil:
+		c.Err = fmt.Errorf("database: a row of %s: an age of state %d", c.Table, *age)
+	}
+	switch {
+	case state == nil:
+	case *state == int64(market.FundingNotSeen):
+		f.State = market.FundingNotSeen
+	case *state == int64(market.FundingSeen) && len(funder) > 0 && at != nil:
+		f.State, f.Funder, f.At = market.FundingSeen, c.Address(funder), *at
+	case c.Err == nil:
+		c.Err = fmt.Errorf("database: a row of %s: a funding of state %d and a funder of %d bytes", c.Table, *state, len(funder))
+	}
+	return f
 }
 
 // Candle is a row of candles.
@@ -137,6 +189,12 @@ type Waiting struct {
 
 	TraderAmount []byte
 	TraderBefore []byte
+
+	Funding  *int64 `image:"later"`
+	Funder   []byte `image:"address,later"`
+	FundedAt *int64 `image:"later"`
+	Age      *int64 `image:"later"`
+	FirstAt  *int64 `image:"later"`
 }
 
 // Value is a waiting trade as the row has it.

@@ -464,7 +464,7 @@ var vacuumed = []struct {
 	tables   []string
 }{
 	{changing, []string{"tokens", "pools", "pool_ticks", "quote_prices", "launches", "token_metadata", "trust_reports", "candles", "balances"}},
-	{shortLived, []string{"blocks", "undo", "unsure_facts", "waiting_trades", "holder_queue", "holder_staging"}},
+	{shortLived, []string{"blocks", "undo", "unsure_facts", "waiting_trades", "payments", "holder_queue", "holder_staging"}},
 }
 
 // tune gives tables, and partitions with rows, the settings by which they are vacuumed, where they have none: an operator's own stay.
