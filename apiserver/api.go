@@ -47,7 +47,7 @@ func newSubjects(o *Options, readers, own read.Readers, latencies *serve.Latenci
 		Readers: readers, OwnReaders: own, Links: links, ProvedWalletsAlone: o.Site.ProvedWalletsAlone, BigTradeUSD: cmp.Or(o.Site.BigTradeUSD, bigTradeUSD), Now: o.Now, Log: o.Log,
 	})
 	return &subjects{pages: people, social: members, routes: slices.Concat(
-		tokens.New(tokens.Options{Readers: readers, Links: links, Cards: cards, Checker: o.Checker, Now: o.Now}).Routes(),
+		tokens.New(tokens.Options{Readers: readers, Links: links, Cards: cards, Checker: o.Checker, Now: o.Now, Log: o.Log}).Routes(),
 		launches.New(launches.Options{Readers: readers, Links: links, Cards: cards, Gate: o.Site.LaunchGate()}).Routes(),
 		traders.New(traders.Options{Readers: readers, Cards: cards}).Routes(),
 		members.Routes(),

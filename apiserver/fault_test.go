@@ -367,6 +367,8 @@ func (broken) LaunchesAt(context.Context, market.Address) ([]boards.LaunchNow, e
 
 func (broken) BesideLaunch(context.Context, *boards.LaunchNow) (*boards.Beside, error) { panic(secret) }
 
+func (broken) BuyersOf(context.Context, *figures.Token) (*boards.Buyers, error) { panic(secret) }
+
 func (broken) CardNow(*boards.Board, *declared.Catalog, *boards.LaunchNow, *figures.Token, *boards.Beside) (boards.Shown, bool) {
 	panic(secret)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+	"github.com/boardwalkhq/boardwalk/internal/traction"
 )
 
 // boardCursor is a cursor of the sort new.
@@ -68,7 +69,7 @@ func TestBoardSorts(t *testing.T) {
 				if got := numbers(page); !slices.Equal(got, want) {
 					t.Errorf("%q lists %v, want %v", query, got, want)
 				}
-				if page.Gate.Version != "gate-v1" || page.Formula.ID != "traction-v1" || page.Formula.Doc != "https://docs.example/x/ranking" {
+				if page.Gate.Version != "gate-v1" || string(page.Formula.ID) != traction.Formula || page.Formula.Doc != "https://docs.example/x/ranking" {
 					t.Errorf("%q has the gate %+v and the formula %+v", query, page.Gate, page.Formula)
 				}
 			}

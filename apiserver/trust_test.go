@@ -76,7 +76,7 @@ func TestTrust(t *testing.T) {
 	target := "/api/token/" + token + "/trust"
 	r := get[contract.TrustReport](t, c, target)
 	if r.Status != contract.TrustReportStatusChecked || r.Chain != "base" || len(r.ChainCandidates) != 2 || r.Verdict != contract.TrustVerdictOk || *r.Score != 100 ||
-		r.Summary != (contract.TrustSummary{Pass: 1, Unknown: 1}) || r.AgeS != nil || *r.Pair != pairID || r.Stale || !r.AsOf.Equal(time.Unix(chainTime, 0)) ||
+		r.Summary != (contract.TrustSummary{Pass: 1, Unknown: 3}) || r.AgeS != nil || *r.Pair != pairID || r.Stale || !r.AsOf.Equal(time.Unix(chainTime, 0)) ||
 		r.Checks[0].ID != trust.HoneypotSell || *r.Checks[0].Value != true || r.Checks[1].UnknownReason != trust.NotIndexed {
 		t.Errorf("the report is %+v", r)
 	}

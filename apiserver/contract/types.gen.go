@@ -227,13 +227,13 @@ func (e Finality) Valid() bool {
 
 // Defines values for FormulaID.
 const (
-	FormulaIDTractionV1 FormulaID = "traction-v1"
+	FormulaIDTractionV2 FormulaID = "traction-v2"
 )
 
 // Valid indicates whether the value is a known member of the FormulaID enum.
 func (e FormulaID) Valid() bool {
 	switch e {
-	case FormulaIDTractionV1:
+	case FormulaIDTractionV2:
 		return true
 	default:
 		return false
@@ -1954,7 +1954,7 @@ type LaunchStatus struct {
 	Venues       []LaunchVenue `json:"venues"`
 }
 
-// LaunchTraction A score of the formula traction-v1, rounded to a tenth, as of the last ranking.
+// LaunchTraction A score of the formula traction-v2, rounded to a tenth, as of the last ranking.
 type LaunchTraction struct {
 	// Embedded struct due to allOf(#/components/schemas/Traction)
 	Traction `yaml:",inline"`
@@ -2796,7 +2796,9 @@ type TokenPrices struct {
 
 // Traction How much a token is sought after.
 type Traction struct {
-	// Parts What a traction score is made of. A part that is null adds nothing to the score.
+	// Parts The parts of a traction score, and what is shown beside them. `buyers`, `volume_usd`, `liquidity_usd`, `members` and `age_s` make the score; one of them that is
+	// null adds nothing to it. The other fields are no part of it, known or null. Wallets whose coins came from one account are a cluster; the page at
+	// `formula.doc` of the launch board has the formula and says which wallets are in one. A wallet that is in none is a cluster by itself.
 	Parts TractionParts `json:"parts"`
 	Score float64       `json:"score"`
 
@@ -2805,33 +2807,50 @@ type Traction struct {
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
 
-// TractionParts What a traction score is made of. A part that is null adds nothing to the score.
+// TractionParts The parts of a traction score, and what is shown beside them. `buyers`, `volume_usd`, `liquidity_usd`, `members` and `age_s` make the score; one of them that is
+// null adds nothing to it. The other fields are no part of it, known or null. Wallets whose coins came from one account are a cluster; the page at
+// `formula.doc` of the launch board has the formula and says which wallets are in one. A wallet that is in none is a cluster by itself.
 type TractionParts struct {
 	// AgeS Age of the token's market in seconds.
 	AgeS *int64 `json:"age_s"`
 
-	// Buyers Wallets that bought more than they sold in the window. Decays, so it need not be whole.
+	// Buyers Independent buyers: wallets that bought more than they sold in the window, and traded less than 80 % of their volume to and fro. Of a cluster, buyers that
+	// count as n wallets are log2(1 + n) buyers. Decays, so it need not be whole.
 	Buyers *float64 `json:"buyers"`
 
-	// Concentration How far the five largest wallets make the volume, 0 (half of it or less) to 1 (all of it).
+	// Clusters Clusters that have a buyer. Null where nobody can tell of any wallet where its coins came from; then each wallet counts by itself.
+	Clusters *int `json:"clusters"`
+
+	// Concentration How far the five largest clusters make the organic volume, 0 (half of it or less) to 1 (all of it). No part of the score.
 	Concentration *float64 `json:"concentration"`
-	LiquidityUSD  *float64 `json:"liquidity_usd"`
+
+	// FreshSharePct Share of the organic volume that is of new wallets in a cluster: of a common funder, or of those that nobody was seen to pay. Null where `clusters` is. No
+	// part of the score.
+	FreshSharePct *float64 `json:"fresh_share_pct"`
+
+	// FundedByCreatorPct Share of the organic volume that is of new wallets that the creator paid, directly or by way of other new accounts. They are no buyers and add nothing to
+	// `volume_usd`. Null where `clusters` is. No part of the score.
+	FundedByCreatorPct *float64 `json:"funded_by_creator_pct"`
+
+	// LiquidityUSD Liquidity in USD. The score counts no more of it than 5,000 USD, and 2,500 USD more for each of `buyers`.
+	LiquidityUSD *float64 `json:"liquidity_usd"`
 
 	// Members Members who are in the token.
 	Members *int `json:"members"`
 
 	// NewHolders Holders gained less those lost, at least 0. Each change decays, so it need not be whole. Null while `holders` is unknown, for the
-	// same reason.
+	// same reason. No part of the score.
 	NewHolders *float64 `json:"new_holders"`
 
 	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
 	// their own.
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 
-	// VolumeUSD Volume in the window, capped by wallet and without round trips, in USD.
+	// VolumeUSD Organic volume in the window, in USD: that of wallets without their round trips, of a cluster no more than 250 USD or 5 % of the liquidity, whichever is
+	// more, and no more than a fifth of the whole.
 	VolumeUSD *float64 `json:"volume_usd"`
 
-	// Wash Share of round trips in the raw volume, 0 to 1.
+	// Wash Share of round trips in the raw volume, 0 to 1. No part of the score.
 	Wash *float64 `json:"wash"`
 }
 
@@ -2872,7 +2891,7 @@ type TrustCheck struct {
 
 	// ID Name of the check. An open list.
 	//
-	// Examples: honeypot_sell
+	// Examples: honeypot_sell, independent_buyers
 	ID     string      `json:"id"`
 	Result TrustResult `json:"result"`
 
@@ -2891,7 +2910,8 @@ type TrustCheck struct {
 	Title     string     `json:"title"`
 	Unit      *TrustUnit `json:"unit"`
 
-	// UnknownReason Why `result` is `unknown`, as `rpc_capability` where the chain's nodes can't simulate. An open list.
+	// UnknownReason Why `result` is `unknown`, as `rpc_capability` where the chain's nodes can't simulate, and `funding_unknown` where nobody can
+	// tell who paid wallets. An open list.
 	UnknownReason string `json:"unknown_reason,omitempty"`
 
 	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
+	"github.com/boardwalkhq/boardwalk/internal/traction"
 )
 
 // table is what the tests' pages say.
@@ -334,9 +336,22 @@ func TestTextIsInert(t *testing.T) {
 func TestRankingHasTheBarInForce(t *testing.T) {
 	t.Parallel()
 	page := read(t, newHandler(t, table()), "/docs/ranking")
-	for _, want := range []string{"<code>holders_min</code></dt> <dd>50, of &lt;all&gt; tokens, by <code>holders</code></dd>", "traction-v1"} {
+	for _, want := range []string{"<code>holders_min</code></dt> <dd>50, of &lt;all&gt; tokens, by <code>holders</code></dd>", "<code>" + traction.Formula + "</code>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
+// TestRankingNamesEveryPart holds the page to the API's document: it names each part that an answer has.
+func TestRankingNamesEveryPart(t *testing.T) {
+	t.Parallel()
+	page := read(t, newHandler(t, table()), "/docs/ranking")
+	parts := reflect.TypeFor[contract.TractionParts]()
+	for part := range parts.Fields() {
+		name := part.Tag.Get("json")
+		if name != "unknown_reasons" && !strings.Contains(page, "<dt><code>"+name+"</code></dt>") {
+			t.Errorf("the page says nothing of %s", name)
 		}
 	}
 }

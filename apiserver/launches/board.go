@@ -13,7 +13,7 @@ import (
 )
 
 // formulaID names the score that the board is ranked by, which the documentation explains.
-const formulaID = contract.FormulaIDTractionV1
+const formulaID = contract.FormulaIDTractionV2
 
 // boardSorts are the orders by their names.
 var boardSorts = map[contract.LaunchSort]boards.Sort{

@@ -145,6 +145,10 @@ func (a admittedLaunches) BesideLaunch(ctx context.Context, l *boards.LaunchNow)
 	return admit(a.Admission, func() (*boards.Beside, error) { return a.Launches.BesideLaunch(ctx, l) })
 }
 
+func (a admittedLaunches) BuyersOf(ctx context.Context, t *figures.Token) (*boards.Buyers, error) {
+	return admit(a.Admission, func() (*boards.Buyers, error) { return a.Launches.BuyersOf(ctx, t) })
+}
+
 type admittedProfit struct {
 	of Profit
 	*Admission

@@ -69,6 +69,8 @@ type Launches interface {
 	// LaunchesAt lists the launches of the tokens at an address on all chains, declared or not.
 	LaunchesAt(ctx context.Context, mint market.Address) ([]boards.LaunchNow, error)
 	BesideLaunch(ctx context.Context, l *boards.LaunchNow) (*boards.Beside, error)
+	// BuyersOf tells who bought a token of late; nil where it wasn't launched.
+	BuyersOf(ctx context.Context, t *figures.Token) (*boards.Buyers, error)
 	// CardNow is the card of a launch; ok is false when its venue isn't declared. It reads nothing.
 	CardNow(kept *boards.Board, in *declared.Catalog, l *boards.LaunchNow, t *figures.Token, beside *boards.Beside) (card boards.Shown, ok bool)
 }

@@ -3,6 +3,7 @@
 package tokens
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/checker"
@@ -20,6 +21,7 @@ type Options struct {
 	// Checker makes trust checks; nil is one that can't be reached.
 	Checker checker.Checker
 	Now     func() time.Time
+	Log     *slog.Logger
 }
 
 // Handlers answer the operations of tokens.

@@ -114,10 +114,10 @@ func (h *Handlers) trust(r *serve.Request) (*serve.Answer, error) {
 	if !created.IsZero() {
 		report = report.WithCallersAge(created, h.Now())
 	}
-	out := trustReport(report)
-	if out.Summary.Unknown == len(report.Checks) && !stale {
+	if report.Summary().Unknown == len(report.Checks) && !stale {
 		return nil, serve.Unavailable(errNoCheck)
 	}
+	out := trustReport(report.With(h.buyerChecks(r.Context(), &s.Token)...))
 	out.Mint, out.Chain, out.Stale, out.ChainCandidates = mint.String(), s.Chain, stale, s.Candidates
 	return serve.Encode(out)
 }
@@ -261,7 +261,7 @@ func trustCheck(c *trust.Check) contract.TrustCheck {
 // whyNoValue is why a check measured nothing.
 func whyNoValue(c *trust.Check) contract.UnknownReason {
 	switch {
-	case c.Result != trust.Unknown, c.UnknownReason == trust.NoPool:
+	case c.Result != trust.Unknown, c.UnknownReason == trust.NoPool, c.UnknownReason == trust.NoTrades:
 		return contract.UnknownReasonNotApplicable
 	case c.UnknownReason == trust.NotIndexed:
 		return contract.UnknownReasonIndexing

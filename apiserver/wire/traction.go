@@ -22,6 +22,14 @@ func TractionOf(p *traction.Parts, score float64, noHolders contract.UnknownReas
 	} else {
 		out.Parts.UnknownReasons["new_holders"] = noHolders
 	}
+	if p.KnowsFunding {
+		out.Parts.Clusters = new(p.Clusters)
+		out.Parts.FreshSharePct, out.Parts.FundedByCreatorPct = percent(p.Fresh), percent(p.ByCreator)
+	} else {
+		for _, part := range []string{"clusters", "fresh_share_pct", "funded_by_creator_pct"} {
+			out.Parts.UnknownReasons[part] = contract.UnknownReasonUnavailable
+		}
+	}
 	if knowsMembers {
 		out.Parts.Members = new(int(p.Members))
 	} else {
@@ -29,6 +37,9 @@ func TractionOf(p *traction.Parts, score float64, noHolders contract.UnknownReas
 	}
 	return out
 }
+
+// percent is a share of 0 to 1 as a number of 0 to 100.
+func percent(share float64) *float64 { return Number(new(100 * share)) }
 
 // UnknownHolders is why a token's holders are unknown; empty where they are known.
 func UnknownHolders(known, stale bool, status market.HolderStatus) contract.UnknownReason {

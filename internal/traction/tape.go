@@ -2,6 +2,7 @@ package traction
 
 import (
 	"hash/maphash"
+	"iter"
 	"math"
 	"slices"
 
@@ -12,9 +13,9 @@ const (
 	// walletUSD is the decayed purchase in USD from which on a wallet counts as a whole buyer: the smallest trade that the
 	// platform itself takes. Below it the wallet counts in part, so that dust buys no place.
 	walletUSD = 2
-	// washed is the share of round trips in its volume from which on a wallet is no buyer.
+	// washed is the share of round trips in its volume from which on a wallet counts for nobody.
 	washed = 0.8
-	// topWallets are those whose share of the organic volume is its concentration.
+	// topWallets are those whose share of the organic volume is its concentration. No cluster has more of it than one part in so many.
 	topWallets = 5
 	// walletFloorUSD and walletShare bound what one wallet adds to the organic volume: the larger of the first and the
 	// second's share of the liquidity.
@@ -45,6 +46,7 @@ type Tape struct {
 	epoch    int64
 	last     int64 // the newest trade; 0 while there is none
 	wallets  wallets
+	clusters clusters
 	excluded []uint64
 	minutes  []bucket // the last hour's minutes that have trades, oldest first: 60 at most
 	// first is the first price known and before that of the newest minute that left minutes; 0 while there is none.
@@ -73,20 +75,28 @@ var seed = maphash.MakeSeed()
 
 // key is 8 bytes for a wallet's address. Where two collide, for which a token of a million wallets has a chance of 1 in 30
 // million, they count as one wallet: never as more buyers.
-func key(wallet market.Address) uint64 { return maphash.Comparable(seed, wallet) }
+func key(wallet market.Address) uint64 { return maphash.Comparable(seed, wallet) &^ sentByOthers }
+
+// sentByOthers is the bit of a key that names, beside a wallet, what others' transactions traded for it. Those are sums of their own: else anybody could change what
+// is known of a wallet by buying a little for it.
+const sentByOthers = 1
 
 // Exclude leaves a wallet out of everything that counts wallets, whether it traded before or trades later: the token's
 // creator, its pools, the venue's contracts. Its trades still make prices and the hour's volume.
 func (t *Tape) Exclude(wallet market.Address) {
 	k := key(wallet)
-	if slices.Contains(t.excluded, k) {
+	if t.excludes(k) {
 		return
 	}
 	t.excluded = append(t.excluded, k)
-	if w := t.wallets.find(k); w != nil {
-		*w = walletSums{key: k} // silent for ever
+	for _, k := range []uint64{k, k | sentByOthers} {
+		if w := t.wallets.find(k); w != nil {
+			*w = walletSums{key: k} // silent for ever
+		}
 	}
 }
+
+func (t *Tape) excludes(key uint64) bool { return slices.Contains(t.excluded, key) }
 
 // Add takes in a trade. One without a wallet makes prices and the hour's volume, and counts for nobody.
 func (t *Tape) Add(f Flow) {
@@ -104,13 +114,17 @@ func (t *Tape) Add(f Flow) {
 		return
 	}
 	k := key(f.Wallet)
-	if slices.Contains(t.excluded, k) {
+	if t.excludes(k) {
 		return
+	}
+	if f.Funding.State != market.FundingUnknown && f.Funding.Age == market.AgeUnknown {
+		k |= sentByOthers
 	}
 	w := t.wallets.get(k)
 	if w.silent(f.Time) {
 		*w = walletSums{key: k}
 	}
+	t.cluster(w, &f.Funding)
 	usd := f.USD * lives(f.Time-t.epoch)
 	if f.Sell {
 		w.sell += usd
@@ -171,45 +185,147 @@ func (t *Tape) dropMinutes(now int64) {
 // Measure sets the parts that follow from the trades. LiquidityUSD must be set before.
 func (t *Tape) Measure(p *Parts, now int64) {
 	now = max(now, t.last)
-	scale := 1 / lives(now-t.epoch)
-	ceiling := max(walletFloorUSD, walletShare*p.LiquidityUSD)
-	p.Buyers, p.VolumeUSD, p.Wash, p.Concentration = 0, 0, 0, 0
-	var raw, round float64
-	var top [topWallets]float64 // descending
-	for i := range t.wallets.list {
-		w := &t.wallets.list[i]
+	m, scale := measuring{ceiling: max(walletFloorUSD, walletShare*p.LiquidityUSD)}, t.scale(now)
+	var few [16]clusterSums // most tokens have no more
+	sums, payers := t.joinClusters(few[:0], now)
+	known := uint32(0)
+	for n := range t.wallets.list {
+		w := &t.wallets.list[n]
 		if w.silent(now) {
 			continue
 		}
-		buy, sell := w.buy*scale, w.sell*scale
-		volume, back := buy+sell, 2*min(buy, sell)
-		raw += volume
-		round += back
-		if buy > sell && back < washed*volume {
-			// A wallet that bought long ago fades like everything else.
-			p.Buyers += min(1, (buy-sell)/walletUSD)
+		known |= w.fundedAt
+		buyer, organic := m.take(w.buy*scale, w.sell*scale)
+		cluster := w.cluster
+		if cluster == 0 && payers != nil {
+			cluster = payers[n]
 		}
-		organic := min(volume-back, ceiling)
-		p.VolumeUSD += organic
-		if organic > top[topWallets-1] {
-			for n := range top {
-				if organic > top[n] {
-					organic, top[n] = top[n], organic
-				}
+		if cluster == 0 {
+			m.count(buyer, organic)
+			continue
+		}
+		of := &sums[root(sums, cluster-1)]
+		of.buyers += buyer * w.age(now)
+		of.organic += organic
+	}
+	for i := range sums {
+		if sums[i].joined == 0 {
+			m.countCluster(&sums[i])
+		}
+	}
+	m.tell(p)
+	p.KnowsFunding = known != fundingUnknown
+}
+
+// scale is what a dollar of the sums is worth at a time.
+func (t *Tape) scale(now int64) float64 { return 1 / lives(now-t.epoch) }
+
+// Wallets are the sums of what each wallet bought and sold within the window, decayed, in USD.
+func (t *Tape) Wallets(now int64) iter.Seq2[float64, float64] {
+	return func(yield func(buy, sell float64) bool) {
+		now = max(now, t.last)
+		scale := t.scale(now)
+		for i := range t.wallets.list {
+			if w := &t.wallets.list[i]; !w.silent(now) && !yield(w.buy*scale, w.sell*scale) {
+				return
 			}
 		}
 	}
-	if raw > 0 {
-		p.Wash = round / raw
+}
+
+// measuring is what a token's wallets come to.
+type measuring struct {
+	ceiling          float64
+	raw, round       float64
+	buyers           float64
+	clusters         int
+	organic          float64             // of all clusters, each up to the ceiling
+	largest          [topWallets]float64 // of these, descending
+	all              float64             // of all wallets
+	fresh, byCreator float64             // of wallets in clusters, and of those that the creator paid
+}
+
+// take is what one wallet counts as by itself: which part of a buyer it is, and its organic volume.
+func (m *measuring) take(buy, sell float64) (buyer, organic float64) {
+	volume, back := buy+sell, 2*min(buy, sell)
+	m.raw += volume
+	m.round += back
+	if back >= washed*volume {
+		return 0, 0
 	}
-	if p.VolumeUSD > 0 {
+	if buy > sell {
+		// A wallet that bought long ago fades like everything else.
+		buyer = min(1, (buy-sell)/walletUSD)
+	}
+	organic = min(volume-back, m.ceiling)
+	m.all += organic
+	return buyer, organic
+}
+
+// count takes in a cluster, which may be one wallet.
+func (m *measuring) count(buyers, organic float64) {
+	m.buyers += buyers
+	if buyers > 0 {
+		m.clusters++
+	}
+	m.organic += organic
+	if organic > m.largest[topWallets-1] {
+		m.rank(organic)
+	}
+}
+
+// rank puts an organic volume among the largest.
+func (m *measuring) rank(organic float64) {
+	for n := range m.largest {
+		if organic > m.largest[n] {
+			organic, m.largest[n] = m.largest[n], organic
+		}
+	}
+}
+
+func (m *measuring) countCluster(c *clusterSums) {
+	m.fresh += c.organic
+	if c.creator {
+		m.byCreator += c.organic
+		return
+	}
+	m.count(effective(c.buyers), min(c.organic, m.ceiling))
+}
+
+// tell sets the parts.
+func (m *measuring) tell(p *Parts) {
+	p.Buyers, p.Clusters, p.VolumeUSD = m.buyers, m.clusters, m.bounded()
+	p.Wash, p.Concentration, p.Fresh, p.ByCreator = 0, 0, 0, 0
+	if m.raw > 0 {
+		p.Wash = m.round / m.raw
+	}
+	if m.organic > 0 {
 		var largest float64
-		for _, organic := range top {
+		for _, organic := range m.largest {
 			largest += organic
 		}
 		// The largest wallets' sum is rounded in another order than that of all.
-		p.Concentration = min(1, max(0, (largest/p.VolumeUSD-0.5)/0.5))
+		p.Concentration = min(1, max(0, (largest/m.organic-0.5)/0.5))
 	}
+	if m.all > 0 {
+		p.Fresh, p.ByCreator = min(1, m.fresh/m.all), min(1, m.byCreator/m.all)
+	}
+}
+
+// bounded is the organic volume where no cluster has more than a fifth of it: the most that all may add up to where each counts up to a fifth of the sum.
+func (m *measuring) bounded() float64 {
+	rest := m.organic
+	for n, organic := range m.largest {
+		if organic == 0 { // fewer clusters than could have a fifth each: what is left is rounding
+			return 0
+		}
+		sum := rest / (1 - float64(n)/topWallets)
+		if organic <= sum/topWallets || n == topWallets-1 {
+			return max(0, sum)
+		}
+		rest -= organic
+	}
+	return 0
 }
 
 // Hour sums up the last 60 minutes.
@@ -232,10 +348,14 @@ func (t *Tape) Hour(now int64) Hour {
 	}
 	for i := range t.wallets.list {
 		w := &t.wallets.list[i]
-		if int64(w.lastBuy) > now-hour {
+		var own *walletSums // of the same wallet, which counts once
+		if w.key&sentByOthers != 0 {
+			own = t.wallets.find(w.key &^ sentByOthers)
+		}
+		if int64(w.lastBuy) > now-hour && (own == nil || int64(own.lastBuy) <= now-hour) {
 			h.Buyers++
 		}
-		if int64(w.lastSell) > now-hour {
+		if int64(w.lastSell) > now-hour && (own == nil || int64(own.lastSell) <= now-hour) {
 			h.Sellers++
 		}
 	}
@@ -261,6 +381,8 @@ func (t *Tape) Prune(now int64) (empty bool) {
 		return true
 	}
 	t.dropMinutes(now)
-	t.wallets.keep(func(w *walletSums) bool { return !w.silent(now) })
+	if t.wallets.keep(func(w *walletSums) bool { return !w.silent(now) }) {
+		t.keepClusters()
+	}
 	return false
 }

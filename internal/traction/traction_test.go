@@ -7,19 +7,19 @@ import (
 	"pgregory.net/rapid"
 )
 
-// published are the inputs and scores that the formula was published with.
+// published are inputs and scores that docs/ranking.md has.
 var published = []struct {
 	name  string
 	parts Parts
 	want  float64
 }{
-	{"organic", Parts{60, 20000, 40, 12000, 5, 0.5 * 3600, 0, 0}, 223.7},
-	{"graduated", Parts{60, 40000, 30, 60000, 10, 30 * 3600, 0, 0}, 103.9},
-	{"slow", Parts{8, 3000, 5, 8000, 1, 3 * 3600, 0, 0}, 72.4},
-	{"runner", Parts{40, 60000, 20, 150000, 10, 144 * 3600, 0, 0}, 60.8},
-	{"whale", Parts{2, 500, 1, 20000, 0, 1 * 3600, 0, 0.6}, 14.7},
-	{"wash-traded", Parts{4, 900, 2, 15000, 0, 1 * 3600, 0.9, 0.2}, 4.1},
-	{"the same by raw volume and trade count", Parts{200, 400000, 150, 15000, 0, 1 * 3600, 0, 0}, 315.6},
+	{"organic", Parts{Buyers: 60, VolumeUSD: 20000, LiquidityUSD: 12000, Members: 5, AgeS: 0.5 * 3600}, 228.8},
+	{"graduated", Parts{Buyers: 60, VolumeUSD: 40000, LiquidityUSD: 60000, Members: 10, AgeS: 30 * 3600}, 107.4},
+	{"slow", Parts{Buyers: 8, VolumeUSD: 3000, LiquidityUSD: 8000, Members: 1, AgeS: 3 * 3600}, 75.2},
+	{"runner", Parts{Buyers: 40, VolumeUSD: 60000, LiquidityUSD: 150000, Members: 10, AgeS: 144 * 3600}, 62.0},
+	{"whale", Parts{Buyers: 2, VolumeUSD: 0, LiquidityUSD: 20000, Members: 0, AgeS: 1 * 3600}, 25.6},
+	{"wash-traded", Parts{Buyers: 4, VolumeUSD: 900, LiquidityUSD: 15000, Members: 0, AgeS: 1 * 3600}, 54.0},
+	{"the same by raw volume and trade count", Parts{Buyers: 200, VolumeUSD: 400000, LiquidityUSD: 15000, Members: 0, AgeS: 1 * 3600}, 319.3},
 }
 
 func TestScoreOfThePublishedExamples(t *testing.T) {
@@ -53,8 +53,8 @@ func TestMeasureSeesThroughRoundTrips(t *testing.T) {
 	}
 }
 
-// TestFewWalletsScoreNothing: where the largest wallets are all there are, rounding leaves the score at 0 and not below.
-func TestFewWalletsScoreNothing(t *testing.T) {
+// TestFewWalletsHaveNoVolume: where there are fewer than five wallets, no volume counts, and rounding leaves nothing of it, nor below 0 where there are five.
+func TestFewWalletsHaveNoVolume(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var tape Tape
@@ -63,8 +63,33 @@ func TestFewWalletsScoreNothing(t *testing.T) {
 		}
 		p := Parts{LiquidityUSD: 10_000}
 		tape.Measure(&p, 2000)
-		if score := Score(p); p.Concentration > 1 || score < 0 {
-			t.Fatalf("concentration %v, score %v", p.Concentration, score)
+		if n := len(tape.wallets.list); p.Concentration > 1 || p.VolumeUSD < 0 || n < topWallets && p.VolumeUSD != 0 {
+			t.Fatalf("%d wallets: concentration %v, volume %v", n, p.Concentration, p.VolumeUSD)
+		}
+	})
+}
+
+// TestNoClusterHasMoreThanAFifth holds the bounded volume against its definition: each counts up to a fifth of the sum, and no larger sum does so.
+func TestNoClusterHasMoreThanAFifth(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		volumes := rapid.SliceOfN(rapid.Float64Range(0.01, 1000), 0, 40).Draw(t, "volumes")
+		var m measuring
+		for _, v := range volumes {
+			m.count(1, v)
+		}
+		capped := func(sum float64) (all float64) {
+			for _, v := range volumes {
+				all += min(v, sum/topWallets)
+			}
+			return all
+		}
+		got := m.bounded()
+		if math.Abs(capped(got)-got) > 1e-9*(1+got) {
+			t.Fatalf("the volume is %v, and up to a fifth of it each have %v", got, capped(got))
+		}
+		if more := got*1.001 + 1e-6; capped(more) >= more*(1+1e-12) {
+			t.Fatalf("the volume is %v, and %v would have as much, too", got, more)
 		}
 	})
 }

@@ -2,11 +2,15 @@ package traction
 
 import "slices"
 
-// walletSums is what a wallet did. It has 32 bytes, and there are millions of them.
+// walletSums is what a wallet did. It has 40 bytes, and there are millions of them.
 type walletSums struct {
 	key               uint64
 	buy, sell         float64 // USD, as at the tape's epoch
 	lastBuy, lastSell uint32  // unix seconds, up to the year 2106; 0 for never
+	// cluster is the place of its cluster in the tape's list plus 1; 0 for a wallet that counts by itself.
+	cluster uint32
+	// fundedAt is when its coins came (unix seconds), as its newest trade tells it; see the constants.
+	fundedAt uint32
 }
 
 // silent reports whether the wallet's last trade is out of the window.
@@ -26,18 +30,24 @@ const scanned = 16
 
 // find is the wallet with the key, nil if there is none. It is valid until the next get or keep.
 func (s *wallets) find(key uint64) *walletSums {
-	if s.slots == nil {
-		for i := range s.list {
-			if s.list[i].key == key {
-				return &s.list[i]
-			}
-		}
-		return nil
-	}
-	if at := s.slots[s.slot(key)]; at > 0 {
-		return &s.list[at-1]
+	if n, ok := s.position(key); ok {
+		return &s.list[n]
 	}
 	return nil
+}
+
+// position is the place in the list of the wallet with the key.
+func (s *wallets) position(key uint64) (n int, ok bool) {
+	if s.slots == nil {
+		for n := range s.list {
+			if s.list[n].key == key {
+				return n, true
+			}
+		}
+		return 0, false
+	}
+	at := s.slots[s.slot(key)]
+	return int(at) - 1, at > 0
 }
 
 // slot is where the key stands, or would.
@@ -84,8 +94,8 @@ func (s *wallets) index() {
 	}
 }
 
-// keep drops the others, and the memory that this frees.
-func (s *wallets) keep(wanted func(*walletSums) bool) {
+// keep drops the others, and the memory that this frees. It reports whether it dropped any.
+func (s *wallets) keep(wanted func(*walletSums) bool) (dropped bool) {
 	before, kept := len(s.list), 0
 	for i := range s.list { // slices.DeleteFunc would copy each to the heap
 		if wanted(&s.list[i]) {
@@ -94,10 +104,11 @@ func (s *wallets) keep(wanted func(*walletSums) bool) {
 		}
 	}
 	if s.list = s.list[:kept]; kept == before {
-		return
+		return false
 	}
 	if cap(s.list)-len(s.list) > len(s.list)/4+2 {
 		s.list = slices.Clone(s.list)
 	}
 	s.index()
+	return true
 }

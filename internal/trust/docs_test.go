@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -53,7 +54,7 @@ func TestRulesAreDocumented(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range SolanaRules {
+	for _, r := range append(slices.Clone(SolanaRules), BuyerRules...) {
 		if found := rowsOf(r.ID); len(found) == 0 || !strings.Contains(found[0], "| "+r.Title+" |") || r.Title == "" {
 			t.Errorf("%s: its title is %q: %v", r.ID, r.Title, found)
 		}
@@ -62,7 +63,7 @@ func TestRulesAreDocumented(t *testing.T) {
 		t.Errorf("no %q", want)
 	}
 	reasons := regexp.MustCompile(`(?m)^\t\w+ += "([a-z_]+)"$`).FindAllStringSubmatch(read(t, "rules.go"), -1)
-	if len(reasons) < len(Rules)+10 {
+	if len(reasons) < len(Rules)+len(BuyerRules)+10 {
 		t.Errorf("only %d ids and reasons were found: the constants were not read", len(reasons))
 	}
 	for _, r := range reasons {

@@ -27,6 +27,10 @@ const (
 	FreezeAuthority = "freeze_authority"
 	Extensions      = "token2022_extensions"
 	MetadataMutable = "metadata_mutable"
+
+	// IndependentBuyers and CreatorFunded are of launched tokens, by their trades of the score's window.
+	IndependentBuyers = "independent_buyers"
+	CreatorFunded     = "creator_funded"
 )
 
 // The reasons of an unknown result.
@@ -57,6 +61,12 @@ const (
 	NoTemplate = "no_template"
 	// PositionOwnerUnknown: who may take out the pool's liquidity isn't told by the chain's state alone.
 	PositionOwnerUnknown = "position_owner_unknown"
+	// FundingUnknown: nobody can tell where the coins of any wallet came from that traded the token.
+	FundingUnknown = "funding_unknown"
+	// NoTrades: nobody traded the token in the score's window, or nobody bought it.
+	NoTrades = "no_trades"
+	// TradesUnread: the token's trades could not be read.
+	TradesUnread = "trades_unread"
 )
 
 // Rule is how a check is called and when its measure is bad.
@@ -132,7 +142,7 @@ func ofBoth(id string) Rule {
 
 // RuleOf is the rule of a check's id; ok is false where there is none.
 func RuleOf(id string) (r Rule, ok bool) {
-	for _, list := range [][]Rule{Rules, SolanaRules} {
+	for _, list := range [][]Rule{Rules, SolanaRules, BuyerRules} {
 		for _, r := range list {
 			if r.ID == id {
 				return r, true

@@ -204,7 +204,7 @@ func (b *chainTokens) bookTrades(block []store.Flow) {
 			e.tape = &traction.Tape{}
 			e.exclude()
 		}
-		e.tape.Add(traction.Flow{Wallet: f.Trader, Time: f.Time, Sell: f.Sell, USD: float64(f.NanoUSD) / 1e9, CloseUSD: f.CloseUSD})
+		e.tape.Add(flowOf(f))
 		e.flowAt = max(e.flowAt, uint32(f.Time))
 		b.touch(e)
 	}

@@ -48,6 +48,7 @@ type Launches struct {
 	away   func() bool
 	rows   *recent.Cache[market.Address, recent.Dated[[]LaunchNow]]
 	beside *recent.Cache[besideKey, recent.Dated[*Beside]]
+	buyers *recent.Cache[besideKey, recent.Dated[*Buyers]]
 	flight singleflight.Group
 }
 
@@ -63,6 +64,7 @@ func NewLaunches(st *store.Store, gate board.Gate, now func() time.Time, away fu
 		store: st, gate: gate, now: now, away: away,
 		rows:   recent.New[market.Address, recent.Dated[[]LaunchNow]](cachedLaunches),
 		beside: recent.New[besideKey, recent.Dated[*Beside]](cachedLaunches),
+		buyers: recent.New[besideKey, recent.Dated[*Buyers]](cachedLaunches),
 	}
 }
 

@@ -83,9 +83,13 @@ func TestScoreAfterARestart(t *testing.T) {
 // agree fails where parts of a score differ by more than a thousandth: what is older than two windows has come down to less than that.
 func agree(t *testing.T, who string, got, want traction.Parts) {
 	t.Helper()
+	if got.KnowsFunding != want.KnowsFunding || got.Clusters != want.Clusters {
+		t.Errorf("%s has %d clusters, known: %v, one that was there all the time %d, known: %v", who, got.Clusters, got.KnowsFunding, want.Clusters, want.KnowsFunding)
+	}
 	for name, part := range map[string][2]float64{
 		"buyers": {got.Buyers, want.Buyers}, "volume_usd": {got.VolumeUSD, want.VolumeUSD}, "wash": {got.Wash, want.Wash},
 		"concentration": {got.Concentration, want.Concentration}, "liquidity_usd": {got.LiquidityUSD, want.LiquidityUSD}, "age_s": {got.AgeS, want.AgeS},
+		"fresh_share_pct": {100 * got.Fresh, 100 * want.Fresh}, "funded_by_creator_pct": {100 * got.ByCreator, 100 * want.ByCreator},
 	} {
 		if math.Abs(part[0]-part[1]) > 1e-3*max(math.Abs(part[1]), 1) {
 			t.Errorf("%s has %s of %v, one that was there all the time %v", who, name, part[0], part[1])

@@ -99,6 +99,7 @@ function traction(of: Schemas['Traction']): unknown[] {
   return [
     count(of.score),
     figure(of.parts.buyers, of.parts.unknown_reasons.buyers),
+    figure(of.parts.clusters, of.parts.unknown_reasons.clusters),
     figure(of.parts.volume_usd, of.parts.unknown_reasons.volume_usd),
     figure(of.parts.new_holders, of.parts.unknown_reasons.new_holders),
     figure(of.parts.liquidity_usd, of.parts.unknown_reasons.liquidity_usd),
@@ -106,6 +107,8 @@ function traction(of: Schemas['Traction']): unknown[] {
     figure(of.parts.age_s, of.parts.unknown_reasons.age_s),
     figure(of.parts.wash, of.parts.unknown_reasons.wash),
     figure(of.parts.concentration, of.parts.unknown_reasons.concentration),
+    figure(of.parts.fresh_share_pct, of.parts.unknown_reasons.fresh_share_pct),
+    figure(of.parts.funded_by_creator_pct, of.parts.unknown_reasons.funded_by_creator_pct),
   ];
 }
 
