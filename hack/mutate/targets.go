@@ -35,6 +35,7 @@ func targets() []target {
 	return []target{
 		{path: "internal/price", flags: propertyFlags("100"), limit: pureLimit},
 		{path: "internal/candle", flags: propertyFlags("100"), limit: pureLimit},
+		{path: "internal/funding", flags: propertyFlags("50"), limit: pureLimit},
 		{path: "internal/pnl", flags: propertyFlags("50"), limit: pureLimit},
 		{path: "internal/traction", flags: propertyFlags("50"), limit: pureLimit},
 		{path: "internal/board", flags: propertyFlags("100"), limit: pureLimit},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,7 @@ type evmChain struct {
 	world  *world.World
 	trader *traffic.Trader
 	desk   *desk.Desk
+	paid   *rand.Rand  // draws who pays whom
 	other  *anvil.Node // has another fork
 }
 
@@ -36,7 +38,7 @@ func beginEVM(ctx context.Context, seed uint64, end time.Time) (*evmChain, error
 	if err != nil {
 		return nil, err
 	}
-	c := &evmChain{Node: node}
+	c := &evmChain{Node: node, paid: payingOf(seed)}
 	protocols := []venues.Protocol{venues.BoardwalkCurve, venues.PonsV2, venues.FourMemeV2, venues.ClankerV4}
 	if c.world, err = launch.Deploy(ctx, node, world.DeployOptions{Seed: seed}, protocols...); err != nil {
 		c.end()
@@ -60,8 +62,10 @@ func (c *evmChain) act(ctx context.Context, at time.Time, count int) error {
 	if _, err := c.desk.Step(ctx, at); err != nil {
 		return err
 	}
-	_, err := c.trader.Step(ctx, count)
-	return err
+	if _, err := c.trader.Step(ctx, count); err != nil {
+		return err
+	}
+	return c.pay(ctx)
 }
 
 func (c *evmChain) seal(ctx context.Context, at time.Time) error { return c.MineAt(ctx, at) }

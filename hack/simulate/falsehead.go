@@ -10,39 +10,95 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 )
 
-// The functions below are faults of the block that an endpoint tells as its newest. Headers that are made up have the hash of their fields,
-// or any endpoint would be found out by that.
+// The functions below are faults of the block that an endpoint tells as its newest. An indexer asks for that block by the tag "latest", and for the
+// block after the newest one that it knows by number: an endpoint lies to both questions alike. Headers that are made up have the hash of their
+// fields, and the transactions of another block as their own, or any endpoint would be found out by that.
 
 // falseHeads is what an endpoint remembers of the false heads that it told.
 type falseHeads struct {
 	mu sync.Mutex
-	// frozen is the head that it repeats.
-	frozen json.RawMessage
-	// madeUp are headers above the true head, by their number as it is asked for. Each is the child of the one below it.
-	madeUp map[string]json.RawMessage
+	// frozen is the head that it repeats, as the answer to a call, and frozenBlock as a block with its transactions.
+	frozen      json.RawMessage
+	frozenBlock object
+	// madeUp are blocks above the true head, by their number. Each is the child of the one below it.
+	madeUp map[int64]object
 }
 
-// head is the answer to a call that asks for the newest block; nil for other calls.
-func (c *call) head() object {
-	if c.Method != "eth_getBlockByNumber" || len(c.Params) == 0 || string(c.Params[0]) != `"latest"` {
-		return nil
+const latest = "latest"
+
+// asksForBlock reports which block a call asks for by number; isLatest says that it is the newest one.
+func (c *call) asksForBlock() (number int64, isLatest, ok bool) {
+	if c.Method != "eth_getBlockByNumber" || len(c.Params) == 0 || c.err != nil {
+		return 0, false, false
 	}
-	return c.header()
+	if string(c.Params[0]) == `"`+latest+`"` {
+		return 0, true, true
+	}
+	number, ok = quantity(c.Params[0])
+	return number, false, ok
 }
 
-// headBy tells a head so many blocks above the true one, without the blocks between, or below it.
+// hasNoBlock reports whether the chain has no block of a number yet.
+func (c *call) hasNoBlock() bool { return string(c.result) == "null" }
+
+// tell answers with a block: with its transactions where the call asks for them, else with their hashes.
+func (c *call) tell(block object) {
+	list, ok := block["transactions"].([]any)
+	if isWhole := len(c.Params) > 1 && string(c.Params[1]) == "true"; isWhole || !ok {
+		c.answer(block)
+		return
+	}
+	hashes := make([]any, len(list))
+	for i := range list {
+		tx, _ := list[i].(object)
+		hashes[i] = tx["hash"]
+	}
+	block = maps.Clone(block)
+	block["transactions"] = hashes
+	c.answer(block)
+}
+
+// headBy tells a head so many blocks above the true one, without the blocks between but for the next one, or below it.
 func headBy(blocks int64) func(*node, *call) {
+	if blocks > 0 {
+		return headAhead(blocks)
+	}
+	return headBehind(blocks)
+}
+
+func headAhead(blocks int64) func(*node, *call) {
 	return func(n *node, c *call) {
-		head := c.head()
-		at, ok := number(quoted(head["number"]))
+		number, isLatest, ok := c.asksForBlock()
+		if !ok || !isLatest && !c.hasNoBlock() {
+			return
+		}
+		head, at, ok := n.newest()
+		if !ok || !isLatest && number != at+1 {
+			return
+		}
+		if isLatest {
+			number = at + blocks
+		}
+		head["number"], head["parentHash"] = hexOf(number), "0x"+strings.Repeat("5a", 32)
+		c.tell(sealed(head))
+	}
+}
+
+func headBehind(blocks int64) func(*node, *call) {
+	return func(n *node, c *call) {
+		number, isLatest, ok := c.asksForBlock()
+		if !ok || c.hasNoBlock() {
+			return
+		}
+		_, at, ok := n.newest()
+		last := max(at+blocks, 0)
 		switch {
-		case head == nil || !ok:
-		case blocks > 0:
-			head["number"], head["parentHash"] = hexOf(at+blocks), "0x"+strings.Repeat("5a", 32)
-			c.answer(sealed(head))
-		default:
-			if older, err := n.header(max(at+blocks, 0)); err == nil {
-				c.result = older
+		case !ok:
+		case !isLatest && number > last:
+			c.result = json.RawMessage("null")
+		case isLatest:
+			if older, err := n.blockAt(hexOf(last)); err == nil && older != nil {
+				c.tell(older)
 			}
 		}
 	}
@@ -51,35 +107,40 @@ func headBy(blocks int64) func(*node, *call) {
 // headWithBlocks tells a head so many blocks above the true one, and has those between.
 func headWithBlocks(blocks int64) func(*node, *call) {
 	return func(n *node, c *call) {
-		n.heads.mu.Lock()
-		defer n.heads.mu.Unlock()
-		if c.Method == "eth_getBlockByNumber" && len(c.Params) > 0 && string(c.result) == "null" {
-			if made, ok := n.heads.madeUp[string(c.Params[0])]; ok {
-				c.result = made
-			}
+		number, isLatest, ok := c.asksForBlock()
+		if !ok || !isLatest && !c.hasNoBlock() {
 			return
 		}
-		head := c.head()
-		at, ok := number(quoted(head["number"]))
-		if head == nil || !ok {
+		head, at, ok := n.newest()
+		if !ok {
 			return
 		}
-		if n.heads.madeUp == nil {
-			n.heads.madeUp = map[string]json.RawMessage{}
+		if isLatest {
+			number = at + blocks
 		}
-		below := text(head["hash"])
-		for i := at + 1; i <= at+blocks; i++ {
-			name := string(quoted(hexOf(i)))
-			if made, ok := n.heads.madeUp[name]; ok { // the chain that was made up before goes on
-				c.result, below = made, hashIn(made)
-				continue
-			}
-			more := maps.Clone(head)
-			more["number"], more["parentHash"] = hexOf(i), below
-			c.answer(sealed(more))
-			n.heads.madeUp[name], below = c.result, hashIn(c.result)
+		if made := n.heads.above(head, at, blocks)[number]; made != nil {
+			c.tell(made)
 		}
 	}
+}
+
+// above makes up blocks above the true head, up to so many, and gives them by their numbers.
+func (f *falseHeads) above(head object, at, blocks int64) map[int64]object {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.madeUp == nil {
+		f.madeUp = map[int64]object{}
+	}
+	below := head["hash"]
+	for i := at + 1; i <= at+blocks; i++ {
+		if f.madeUp[i] == nil { // else the chain that was made up before goes on
+			more := maps.Clone(head)
+			more["number"], more["parentHash"] = hexOf(i), below
+			f.madeUp[i] = sealed(more)
+		}
+		below = f.madeUp[i]["hash"]
+	}
+	return maps.Clone(f.madeUp)
 }
 
 // flaps tells a head far ahead, one far behind and the true one, by the number of the request. by makes the fault of a head that is so many blocks away.
@@ -95,12 +156,34 @@ func flaps(by func(blocks int64) func(*node, *call)) func(*node, *call) {
 	}
 }
 
-// headFrozen repeats the head that was the newest when the fault began.
+// headFrozen repeats the head that was the newest when the fault began, and has no block above it.
 func headFrozen(n *node, c *call) {
-	if c.head() == nil {
+	number, isLatest, ok := c.asksForBlock()
+	if !ok {
 		return
 	}
-	n.heads.repeat(c)
+	frozen, last, ok := n.frozen()
+	switch {
+	case !ok:
+	case isLatest:
+		c.tell(frozen)
+	case number > last:
+		c.result = json.RawMessage("null")
+	}
+}
+
+// frozen is the block that was the newest when it was first asked for.
+func (n *node) frozen() (block object, number int64, ok bool) {
+	n.heads.mu.Lock()
+	defer n.heads.mu.Unlock()
+	if n.heads.frozenBlock == nil {
+		if block, _, ok = n.newest(); !ok {
+			return nil, 0, false
+		}
+		n.heads.frozenBlock = block
+	}
+	number, ok = numberOf(n.heads.frozenBlock)
+	return n.heads.frozenBlock, number, ok
 }
 
 // repeat answers with the head that was told first.
@@ -118,10 +201,15 @@ const beyondFormat = 253402300800
 
 // headTime tells the newest block with another time.
 func headTime(seconds int64) func(*node, *call) {
-	return func(_ *node, c *call) {
-		if head := c.head(); head != nil {
+	return func(n *node, c *call) {
+		number, isLatest, ok := c.asksForBlock()
+		if !ok || c.hasNoBlock() {
+			return
+		}
+		head, at, ok := n.newest()
+		if ok && (isLatest || number == at) {
 			head["timestamp"] = hexOf(seconds)
-			c.answer(sealed(head))
+			c.tell(sealed(head))
 		}
 	}
 }
@@ -139,40 +227,63 @@ func logTimes(seconds int64) func(*node, *call) {
 	}
 }
 
-// sealed is a header with the hash of its fields.
-func sealed(header object) object {
+// sealed is a block with the hash of its fields, which its transactions name as theirs.
+func sealed(block object) object {
+	header := maps.Clone(block)
+	delete(header, "transactions")
 	raw, err := json.Marshal(header)
 	if err != nil {
-		return header
+		return block
 	}
-	if hash, err := evm.HeaderHash(raw); err == nil {
-		header["hash"] = hash.String()
+	hash, err := evm.HeaderHash(raw)
+	if err != nil {
+		return block
 	}
-	return header
+	block["hash"] = hash.String()
+	list, ok := block["transactions"].([]any)
+	if !ok {
+		return block
+	}
+	own := make([]any, len(list))
+	for i := range list {
+		tx, isWhole := list[i].(object)
+		if !isWhole {
+			return block
+		}
+		tx = maps.Clone(tx)
+		tx["blockHash"], tx["blockNumber"] = block["hash"], block["number"]
+		own[i] = tx
+	}
+	block["transactions"] = own
+	return block
 }
 
-// header asks the chain for a header, as it is.
-func (n *node) header(number int64) (json.RawMessage, error) {
-	request := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"eth_getBlockByNumber","params":["%s",false]}`, hexOf(number))
+// newest asks the chain for its newest block, with its transactions.
+func (n *node) newest() (block object, number int64, ok bool) {
+	block, err := n.blockAt(latest)
+	if err != nil {
+		return nil, 0, false
+	}
+	number, ok = numberOf(block)
+	return block, number, ok
+}
+
+// blockAt asks the chain for a block as it is, with its transactions. It is nil where the chain has none.
+func (n *node) blockAt(name string) (block object, err error) {
+	request := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"eth_getBlockByNumber","params":["%s",true]}`, name)
 	raw, err := post(n.stopped, *n.real.Load(), request)
 	if err != nil {
 		return nil, err
 	}
-	var a rpcAnswer
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, err
+	var a struct{ Result object }
+	err = json.Unmarshal(raw, &a)
+	return a.Result, err
+}
+
+func numberOf(block object) (int64, bool) {
+	raw, err := json.Marshal(text(block["number"]))
+	if err != nil {
+		return 0, false
 	}
-	return a.Result, nil
-}
-
-func hashIn(header json.RawMessage) string {
-	var h struct{ Hash string }
-	_ = json.Unmarshal(header, &h)
-	return h.Hash
-}
-
-// quoted is a text as JSON has it.
-func quoted(v any) json.RawMessage {
-	raw, _ := json.Marshal(text(v))
-	return raw
+	return quantity(raw)
 }

@@ -53,8 +53,16 @@ func (r *run) compare(ctx context.Context) (differences []string, err error) {
 		return nil, err
 	}
 	differences = differ.Tables(have, want)
-	if c, ok := r.chain.(*solanaChain); ok {
+	switch c := r.chain.(type) {
+	case *solanaChain:
 		wrong, err := c.holdSupplies(ctx, left)
+		return append(differences, wrong...), err
+	case *evmChain:
+		wrong, kept, told, err := c.holdPayments(ctx, left)
+		r.log.add("payments of %d blocks are kept; %d trades say something of their traders' coins", kept, told)
+		if err == nil && kept == 0 {
+			wrong = append(wrong, "the index keeps no payments, and blocks were made without any fault at the end")
+		}
 		return append(differences, wrong...), err
 	}
 	return differences, nil

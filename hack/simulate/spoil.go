@@ -207,7 +207,7 @@ func text(v any) string {
 	return s
 }
 
-func number(raw json.RawMessage) (int64, bool) {
+func quantity(raw json.RawMessage) (int64, bool) {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
 		return 0, false
