@@ -51,6 +51,7 @@ func newAttack(c *chain, p *plan, in *inputs, seed uint64, exchanges []*account,
 		beginsS: begins, approved: make(map[approval]bool), afterLaunch: func(*token) {},
 	}
 	a.owner = a.made.next(0)
+	a.owner.nonce = agedNonce
 	c.at(begins-int64(p.LeadS), func() {
 		a.wallets = a.recruit(p.Wallets, float64(p.Tokens)*p.BuyUSD*math.Exp(p.Jitter))
 		if p.PassOn > 0 && !p.Ring {
@@ -78,14 +79,18 @@ const agedNonce = 20
 // recruit gets wallets, and pays each its first coins.
 func (a *attack) recruit(n int, usd float64) []*account {
 	out := make([]*account, n)
-	born := a.chain.now
-	if a.Source != fresh {
-		born -= 30 * day
+	born, sent := a.chain.now, uint64(0)
+	switch a.Source {
+	case fresh:
+	case dayOld:
+		born, sent = born-25*hour, 1
+		a.spendGas(2 * gasTransfer * float64(n)) // it was paid a little, and sent a transaction
+	case aged, rented:
+		born, sent = born-30*day, agedNonce
 	}
 	for i := range out {
-		if out[i] = a.made.next(born); a.Source != fresh {
-			out[i].nonce = agedNonce
-		}
+		out[i] = a.made.next(born)
+		out[i].nonce = sent
 	}
 	a.everybody = append(a.everybody, out...)
 	a.spendWallets(float64(n) * a.in.walletUSD(a.Source, a.Funding))
@@ -208,8 +213,13 @@ func (a *attack) addLiquidity(t *token, who *account) {
 		a.buy(t.main, who, a.PairUSD/2*1.05*float64(tokens-have)/float64(tokens))
 	}
 	a.topUp(who, coins(a.PairUSD))
+	made := t.own != nil
 	who.coins -= a.chain.fillPair(who, t, tokens)
-	a.spendGas(gasPair)
+	gas := float64(gasPair)
+	if made {
+		gas = gasLiquidity
+	}
+	a.spendGas(gas)
 	if a.PairInS > 0 {
 		a.chain.at(a.chain.now+1+int64(a.PairInS), func() { a.takeLiquidity(t) })
 		a.chain.at(a.chain.now+2+int64(a.PairInS+a.PairOutS), func() { a.addLiquidity(t, who) })

@@ -2,8 +2,6 @@ package place
 
 import (
 	"fmt"
-
-	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 const (
@@ -20,7 +18,8 @@ const (
 type standings struct {
 	*population
 
-	seed uint64
+	formula *formula
+	seed    uint64
 	// payers are the exchanges' wallets, and then the bridges.
 	payers  []*account
 	first   [][places]float64 // best first; 0 where Running has fewer
@@ -31,17 +30,12 @@ type standings struct {
 	honest []int
 }
 
-// before is the newest block that is full.
-func (c *chain) before() market.Header {
-	return market.Header{Number: c.filled.Number - 1, Hash: c.filled.Parent, Time: c.now - blockS}
-}
-
 // standingsOf has a population trade for so many seconds after attacks may begin. progress is told how far it is.
-func standingsOf(p *population, seed uint64, seconds int64, progress func(done int64)) (*standings, error) {
-	r := newReferee()
+func standingsOf(p *population, f *formula, seed uint64, seconds int64, progress func(done int64)) (*standings, error) {
+	r := newReferee(f)
 	c := newChain(r.take)
 	o := settle(c, p, seed, all)
-	out := &standings{population: p, seed: seed, payers: o.from}
+	out := &standings{population: p, formula: f, seed: seed, payers: o.from}
 	step := int64(300)
 	for at := int64(genesis); at <= genesis+warmS+seconds; at += step {
 		c.run(at + blockS)

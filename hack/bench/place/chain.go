@@ -75,9 +75,6 @@ func document() *chainconfig.Chain {
 	}
 }
 
-// The score so far uses neither who pays whom, nor who signs, nor how old an account is. The population has them all the same, so that a later formula that
-// uses them is measured on the same people.
-
 // account is who signs transactions or holds tokens.
 type account struct {
 	address market.Address
@@ -124,7 +121,7 @@ type transaction struct {
 	payments []payment
 }
 
-// block is what a chain's block means to the index, and its transactions, of which the index knows no more so far than their logs.
+// block is what a chain's block means to the index, and its transactions.
 type block struct {
 	market.Block
 
@@ -137,8 +134,9 @@ type chain struct {
 	queue  queue
 	filled block
 	logs   uint64
-	added  uint64 // to the queue, in all
-	sent   int    // how many transactions there were
+	added  uint64        // to the queue, in all
+	last   market.Header // of the newest block that is full
+	sent   int           // how many transactions there were
 	// take gets each block that has something in it, once it is full.
 	take func(*block)
 }
@@ -183,31 +181,55 @@ func (c *chain) run(until int64) {
 	}
 }
 
+// open begins a block. A time at which nothing happens has none: the next block follows the one before.
 func (c *chain) open(time int64) {
-	number := uint64(time-genesis)/blockS + 1
+	c.now, c.logs = time, 0
+	c.filled = block{Block: market.Block{Header: c.header(time), HasPayments: true}}
+}
+
+// header is that of the block after the last.
+func (c *chain) header(time int64) market.Header {
 	hash := func(n uint64) (h market.Hash) {
 		h[0] = 1
 		binary.BigEndian.PutUint64(h[24:], n)
 		return h
 	}
-	c.now, c.logs = time, 0
-	c.filled = block{Block: market.Block{Header: market.Header{Number: number, Hash: hash(number), Parent: hash(number - 1), Time: time}}}
+	number := c.last.Number + 1
+	return market.Header{Number: number, Hash: hash(number), Parent: hash(number - 1), Time: time}
 }
 
 func (c *chain) close() {
 	if len(c.filled.sent) > 0 {
+		c.last = c.filled.Header
 		c.take(&c.filled)
 	}
+}
+
+// before is the newest block that is full, which is made if nothing has happened in it.
+func (c *chain) before() market.Header {
+	if at := c.now - blockS; c.last.Time < at {
+		c.last = c.header(at)
+		c.take(&block{Block: market.Block{Header: c.last, HasPayments: true}})
+		c.filled.Header = c.header(c.now)
+	}
+	return c.last
 }
 
 // send puts a transaction into the block.
 func (c *chain) send(t *transaction) {
 	if t.signer != nil {
-		t.nonce = t.signer.nonce
+		if t.nonce = t.signer.nonce; t.nonce == 0 {
+			c.filled.Firsts = append(c.filled.Firsts, t.signer.address)
+		}
 		t.signer.nonce++
 	}
 	c.filled.sent = append(c.filled.sent, t)
 	c.sent++
+	for _, p := range t.payments {
+		if p.way == plain {
+			c.filled.Payments = append(c.filled.Payments, market.Payment{From: p.from.address, To: p.to.address, Amount: wei(p.amount)})
+		}
+	}
 	if len(t.events) == 0 {
 		return
 	}
@@ -215,7 +237,10 @@ func (c *chain) send(t *transaction) {
 	id[0] = 2
 	binary.BigEndian.PutUint64(id[16:], c.filled.Number)
 	binary.BigEndian.PutUint64(id[24:], uint64(len(c.filled.Txs)))
-	tx := market.Tx{ID: market.EVMTx(id), Logs: make([]market.Log, len(t.events))}
+	tx := market.Tx{ID: market.EVMTx(id), Logs: make([]market.Log, len(t.events)), Nonce: t.nonce}
+	if t.signer != nil {
+		tx.Sender = t.signer.address
+	}
 	for i, e := range t.events {
 		tx.Logs[i] = market.Log{Index: c.logs, Event: e}
 		c.logs++

@@ -19,7 +19,7 @@ func newVictim(b *standings, n int) (*victim, error) {
 
 // run has the launch traded by its own buyers and by an attacker, if there is a plan, and gives its scores for an hour, and what the attack costs.
 func (v *victim) run(p *plan, in *inputs, strangers uint64) (scores []float64, price float64, err error) {
-	r := newReferee()
+	r := newReferee(v.board.formula)
 	c := newChain(r.take)
 	o := settle(c, v.board.population, v.board.seed, func(n int) bool { return n == v.n })
 	begin := int64(genesis + warmS)

@@ -47,11 +47,12 @@ type source uint8
 
 const (
 	fresh source = iota
+	dayOld
 	aged
 	rented
 )
 
-var sourceNames = []string{"fresh", "aged", "rented"}
+var sourceNames = []string{"fresh", "day-old", "aged", "rented"}
 
 // funding is how an attacker's wallets get their coins.
 type funding uint8

@@ -54,9 +54,11 @@ func settle(c *chain, p *population, seed uint64, wanted func(n int) bool) *orga
 		honest: make(map[*token]bool), tokens: make(map[int]*token),
 	}
 	for i := range exchangeWallets {
-		o.from = append(o.from, &account{address: lab.AddressOf(seed, exchanges, i)})
+		o.from = append(o.from, &account{address: lab.AddressOf(seed, exchanges, i), nonce: agedNonce})
 	}
-	o.from = append(o.from, &account{address: lab.AddressOf(seed, bridges, 0)}, &account{address: lab.AddressOf(seed, bridges, 1)})
+	for i := range 2 {
+		o.from = append(o.from, &account{address: lab.AddressOf(seed, bridges, i), nonce: agedNonce})
+	}
 	rng := rand.New(rand.NewPCG(seed, 0))
 	o.bundler = o.made.next(0)
 	at, buyersOfAll := float64(genesis), 0.0
@@ -86,8 +88,11 @@ func settle(c *chain, p *population, seed uint64, wanted func(n int) bool) *orga
 // pay gives a wallet its first coins.
 func (o *organic) pay(rng *rand.Rand) {
 	who := o.wallet(o.chain.now, rng)
-	from := o.funder(rng)
-	o.chain.send(&transaction{signer: from, payments: []payment{{from, who, coins(firstCoins.draw(rng)), plain}}})
+	from, how := o.funder(rng), plain
+	if slices.Contains(o.from[exchangeWallets:], from) {
+		how = silent // a bridge's contract pays
+	}
+	o.chain.send(&transaction{signer: from, payments: []payment{{from, who, coins(firstCoins.draw(rng)), how}}})
 	o.paid = append(o.paid, who)
 }
 

@@ -186,7 +186,7 @@ func TestPlansAreChecked(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{"venue":"moon"}`:                `venue is "moon": it must be one of curve, pool-half, pool-all`,
-		`{"source":"old"}`:                `source is "old": it must be one of fresh, aged, rented`,
+		`{"source":"old"}`:                `source is "old": it must be one of fresh, day-old, aged, rented`,
 		`{"funding":"x"}`:                 `funding is "x": it must be one of fan-out, chain, disperser, silent-contract, exchanges`,
 		`{"wallets":20001}`:               "wallets is 20001: it must be from 0 to 20000",
 		`{"buy_usd":-1}`:                  "buy_usd is -1: it must be from 0 to 1e+06",

@@ -18,12 +18,13 @@ import (
 
 // measurement has the flags, and the boards that were made so far.
 type measurement struct {
-	tries  int
-	length time.Duration
-	seed   uint64
-	parts  string
-	plan   string
-	boards map[string]*standings
+	tries   int
+	length  time.Duration
+	seed    uint64
+	parts   string
+	plan    string
+	formula *formula
+	boards  map[string]*standings
 	// winners are the plans that searches found. Each search begins with those of the ones before.
 	winners []plan
 	context context.Context //nolint:containedctx // of the one run
@@ -37,6 +38,7 @@ type part struct {
 
 var parts = []part{
 	{"boards", "The boards without an attack", (*measurement).markets},
+	{"honest", "What clusters take from launches that nobody attacks", (*measurement).honest},
 	{"prices", "Every board, inputs and goal", (*measurement).prices},
 	{"venues", "Where the token is launched", (*measurement).venues},
 	{"kinds", "The kinds of attack", (*measurement).kinds},
@@ -47,10 +49,14 @@ var parts = []part{
 // Command is the command.
 func Command() lab.Command {
 	var m measurement
-	names := make([]string, len(parts))
+	names, scores := make([]string, len(parts)), make([]string, len(formulas))
 	for i := range parts {
 		names[i] = parts[i].name
 	}
+	for i := range formulas {
+		scores[i] = formulas[i].name
+	}
+	by := scores[0]
 	return lab.Command{
 		Name: "place",
 		About: "The price of a place on the launch board. Attackers search for the cheapest way onto a simulated board, on the product's own derivation, quality bar " +
@@ -60,6 +66,7 @@ func Command() lab.Command {
 			f.DurationVar(&m.length, "for", 0, "how long each search goes on at least")
 			f.Uint64Var(&m.seed, "seed", 1, "seed of the market and of the searches")
 			f.StringVar(&m.parts, "parts", "", "tables to measure, separated by commas: "+strings.Join(names, ", ")+"; empty is all")
+			f.StringVar(&by, "formula", by, "by which launches are ranked: "+strings.Join(scores, " or "))
 			f.StringVar(&m.plan, "plan", "", "file with an attack as JSON, which is tried in place of a search; see docs/place.md")
 		},
 		Run: func(ctx context.Context) error {
@@ -70,6 +77,11 @@ func Command() lab.Command {
 			if m.tries < 1 {
 				return errors.New("--tries must be at least 1")
 			}
+			chosen := slices.Index(scores, by)
+			if chosen < 0 {
+				return fmt.Errorf("--formula is %q; it must be %s", by, strings.Join(scores, " or "))
+			}
+			m.formula = &formulas[chosen]
 			m.boards, m.context = make(map[string]*standings), ctx
 			return m.run(wanted)
 		},
@@ -80,8 +92,8 @@ func (m *measurement) run(wanted []string) error {
 	if m.plan != "" {
 		return m.tryFile()
 	}
-	if err := lab.Heading(os.Stdout, fmt.Sprintf("Prices in USD for one token, by traction-v1 and gate-v1. Each is the cheapest of %d plans or more. "+
-		"A plan must reach its goal on each of three boards, on each of which other snipers come; its price is the mean. \"Elsewhere\" is on how many of two further boards it does, and its price there.", m.tries)); err != nil {
+	if err := lab.Heading(os.Stdout, fmt.Sprintf("Prices in USD for one token, by %s and gate-v1. Each is the cheapest of %d plans or more. "+
+		"A plan must reach its goal on each of three boards, on each of which other snipers come; its price is the mean. \"Elsewhere\" is on how many of two further boards it does, and its price there.", m.formula.name, m.tries)); err != nil {
 		return err
 	}
 	for i := range parts {
@@ -105,7 +117,7 @@ func (m *measurement) board(p *population, seed uint64, holdS int64) (*standings
 		return b, m.context.Err()
 	}
 	progress := lab.NewProgress("the board of "+p.name, warmS+length)
-	b, err := standingsOf(p, seed, length, func(done int64) { progress.At(done) })
+	b, err := standingsOf(p, m.formula, seed, length, func(done int64) { progress.At(done) })
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +245,7 @@ func (m *measurement) tryFile() error {
 	if err != nil {
 		return fmt.Errorf("--plan: %s: %w", m.plan, err)
 	}
-	if err := lab.Heading(os.Stdout, "Prices in USD for one token, by traction-v1 and gate-v1, of the plan `"+p.json()+"`"); err != nil {
+	if err := lab.Heading(os.Stdout, "Prices in USD for one token, by "+m.formula.name+" and gate-v1, of the plan `"+p.json()+"`"); err != nil {
 		return err
 	}
 	t := lab.NewTable("board", "inputs", "goal", ">price", ">of it gas", ">wallets", ">fees", ">highest score", "elsewhere")

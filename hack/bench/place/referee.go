@@ -20,6 +20,9 @@ const rankS = 15
 // referee judges a chain's tokens as the product does: it derives the blocks by the indexer's rules, keeps the trades on the board's tapes, and holds
 // each launch to the board's quality bar. What the product has in a database it has in memory.
 type referee struct {
+	formula *formula
+	// blind leaves out where wallets' coins came from, as on a chain whose blocks don't tell.
+	blind   bool
 	machine *derive.Machine
 	state   *derive.State
 	gate    board.Gate
@@ -46,11 +49,11 @@ type entry struct {
 	changed bool
 }
 
-func newReferee() *referee {
+func newReferee(f *formula) *referee {
 	doc := document()
 	machine, err := derive.New(doc)
 	return &referee{
-		machine: machine, state: derive.NewState(market.Beginning{}), gate: board.DefaultGate(), entries: make(map[market.Address]*entry),
+		formula: f, machine: machine, state: derive.NewState(market.Beginning{}), gate: board.DefaultGate(), entries: make(map[market.Address]*entry),
 		poolsOf: make(map[market.Address]map[market.Address]market.Pool), usd: make(map[market.Address]market.QuotePrice),
 		minutes: make(map[int64]map[market.CandleKey]market.Candle), changed: func(*market.Changes, market.Header) {}, err: err,
 	}
@@ -139,7 +142,10 @@ func (r *referee) book(c *market.Changes) {
 			e.tape = &traction.Tape{}
 			e.exclude()
 		}
-		e.tape.Add(traction.Flow{Wallet: t.Trader, Time: t.Time, Sell: t.Sell, USD: float64(t.NanoUSD) / 1e9, CloseUSD: t.CloseUSD})
+		if r.blind {
+			t.Funding = market.Funding{}
+		}
+		e.tape.Add(traction.Flow{Wallet: t.Trader, Time: t.Time, Sell: t.Sell, USD: float64(t.NanoUSD) / 1e9, CloseUSD: t.CloseUSD, Funding: t.Funding})
 	}
 }
 
@@ -186,7 +192,7 @@ func (r *referee) judge(mint market.Address) (standing, bool) {
 		return standing{}, false
 	}
 	hour := s.Hour()
-	out := standing{mint: mint, score: traction.Score(m.Parts), parts: m.Parts}
+	out := standing{mint: mint, score: r.formula.of(m.Parts, e.tape, s.Now), parts: m.Parts}
 	out.pass, out.fails = e.hold.Tick(r.gate.Fails(s.Candidate(&m, &hour)))
 	return out, true
 }
@@ -200,9 +206,14 @@ func (r *referee) factsOf(e *entry) *figures.Facts {
 
 // running are the launches that pass, best first.
 func (r *referee) running() []standing {
+	return slices.DeleteFunc(r.listed(), func(s standing) bool { return !s.pass })
+}
+
+// listed are all launches of the board, best first.
+func (r *referee) listed() []standing {
 	var out []standing
 	for mint := range r.entries {
-		if s, ok := r.judge(mint); ok && s.pass {
+		if s, ok := r.judge(mint); ok {
 			out = append(out, s)
 		}
 	}

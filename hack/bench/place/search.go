@@ -33,6 +33,7 @@ var families = []family{
 	{"fresh wallets, paid by a contract that logs it", func(p *plan) { p.Source, p.Funding = fresh, disperse }},
 	{"fresh wallets, paid by a contract that logs nothing", func(p *plan) { p.Source, p.Funding = fresh, inSilence }},
 	{"fresh wallets, paid by exchanges", func(p *plan) { p.Source, p.Funding = fresh, fromExchanges }},
+	{"wallets made a day before", func(p *plan) { p.Source = dayOld }},
 	{"wallets aged for thirty days", func(p *plan) { p.Source = aged }},
 	{"rented wallets", func(p *plan) { p.Source = rented }},
 	{"rented wallets on four tokens", func(p *plan) { p.Source, p.Tokens = rented, 4 }},

@@ -74,7 +74,7 @@ const mostSent = 50_000
 
 // try runs a plan against a board, as long as it costs less than a bound. strangers is the seed of what they do.
 func try(p *plan, in *inputs, b *standings, g goal, strangers uint64, bound float64) (trial, error) {
-	r := newReferee()
+	r := newReferee(b.formula)
 	c := newChain(r.take)
 	launchAt := int64(genesis + warmS)
 	payers := b.clonePayers()

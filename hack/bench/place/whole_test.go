@@ -122,7 +122,7 @@ func TestTheRefereeJudgesAsTheProductDoes(t *testing.T) {
 			t.Parallel()
 			p := populations[1]
 			p.launchesADay = run.launchesADay
-			r := newReferee()
+			r := newReferee(&formulas[0])
 			c := newChain(r.take)
 			full := newProduct(t)
 			o := settle(c, &p, 3, all)
@@ -174,7 +174,7 @@ func TestATrialIsWhatHappensOnTheBoard(t *testing.T) {
 	t.Parallel()
 	p := populations[1]
 	p.launchesADay = 800
-	b, err := standingsOf(&p, 5, 4*hour, func(int64) {})
+	b, err := standingsOf(&p, &formulas[0], 5, 4*hour, func(int64) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestATrialIsWhatHappensOnTheBoard(t *testing.T) {
 	if !alone.reached {
 		t.Fatalf("the plan holds no place, so that nothing is shown: %+v", alone)
 	}
-	r := newReferee()
+	r := newReferee(&formulas[0])
 	c := newChain(r.take)
 	o := settle(c, &p, 5, all)
 	a := newAttack(c, &attacker, &allInputs[0], 9, o.from[:exchangeWallets], genesis+warmS)
@@ -201,11 +201,12 @@ func TestATrialIsWhatHappensOnTheBoard(t *testing.T) {
 			r.running()
 			continue
 		}
-		list := r.running()
-		i := slices.IndexFunc(list, func(s standing) bool { return s.mint == a.tokens[0].address })
-		if place[at] = i + 1; i >= 0 {
+		list := r.listed()
+		isOurs := func(s standing) bool { return s.mint == a.tokens[0].address }
+		if i := slices.IndexFunc(list, isOurs); i >= 0 {
 			best = max(best, list[i].score)
 		}
+		place[at] = slices.IndexFunc(slices.DeleteFunc(list, func(s standing) bool { return !s.pass }), isOurs) + 1
 	}
 	for _, at := range slices.Sorted(maps.Keys(place)) {
 		if n := place[at]; at >= genesis+warmS+alone.endsS-hour && (n < 1 || n > places) {
