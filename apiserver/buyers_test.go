@@ -113,7 +113,7 @@ func TestTrustTellsWhoBuys(t *testing.T) {
 			if e := many.Evidence; len(e) != 7 || e[0].Detail != "24 buyers in the last 3.5 hours, 5 of them independent; 83 % of the organic volume is of 20 wallets that one account paid" ||
 				e[0].Block != 101 || e[1].Ref != payer || e[1].Kind != contract.TrustEvidenceKindAccount ||
 				e[2].Kind != contract.TrustEvidenceKindLog || e[2].Ref != market.EVMTx([32]byte{1, 1}).String() || e[2].Block != 101 ||
-				e[2].Detail != buyerOf(&byOne, 0)+" bought; "+payer+" paid it first at 2026-03-04T11:00:28Z" {
+				e[2].Detail != buyerOf(&byOne, 0)+" bought; its coins came from "+payer+", and it was first paid at 2026-03-04T11:00:28Z" {
 				t.Errorf("the evidence is %+v", e)
 			}
 			if e := creators.Evidence; len(e) != 1 || e[0].Detail != "0 % of the organic volume of the last 3.5 hours is of wallets that the creator paid" {
@@ -127,7 +127,7 @@ func TestTrustTellsWhoBuys(t *testing.T) {
 				t.Errorf("of a coin of which the creator paid buyers: %+v", r)
 			}
 			if e := creators.Evidence; len(e) != 4 || e[1].Ref != creator || !strings.Contains(e[1].Detail, "paid 2 wallets, itself or through others of them, with 20 % of the organic volume") ||
-				!strings.Contains(e[3].Detail, buyerOf(&byCreator, 1)+" bought; "+buyerOf(&byCreator, 0)+" paid it") {
+				!strings.Contains(e[3].Detail, buyerOf(&byCreator, 1)+" bought; its coins came from "+buyerOf(&byCreator, 0)+", and it was first paid at ") {
 				t.Errorf("the evidence of wallets that the creator paid is %+v", e)
 			}
 

@@ -49,7 +49,7 @@ func buyerCheck(rule trust.Rule, b *boards.Buyers, mint market.Address) (c trust
 	case !b.Parts.KnowsFunding:
 		c, clusters = rule.Unknown(trust.FundingUnknown), nil
 	case rule.ID == trust.IndependentBuyers:
-		c = trust.Independence(rule, b.Buyers, b.Parts.Clusters)
+		c = trust.Independence(rule, b.Buyers, independent(b))
 	default:
 		c, clusters = rule.Measure(100*b.Parts.ByCreator), b.ByCreator
 		words = percent(b.Parts.ByCreator) + " of the organic volume of the last " + windowHours + " hours is of wallets that the creator paid"
@@ -64,13 +64,16 @@ func buyerCheck(rule trust.Rule, b *boards.Buyers, mint market.Address) (c trust
 // windowHours is the window of the score.
 var windowHours = strconv.FormatFloat(traction.Window/3600.0, 'f', -1, 64)
 
+// independent is how many of the buyers are. A wallet that others bought for, too, may be in two clusters.
+func independent(b *boards.Buyers) int { return min(b.Parts.Clusters, b.Buyers) }
+
 // buyersInWords says why a token ranks where it does.
 func buyersInWords(b *boards.Buyers) string {
 	words := count(b.Buyers, "buyer") + " in the last " + windowHours + " hours"
 	if !b.Parts.KnowsFunding {
 		return words + "; who paid them isn't known"
 	}
-	words += fmt.Sprintf(", %d of them independent", b.Parts.Clusters)
+	words += fmt.Sprintf(", %d of them independent", independent(b))
 	if len(b.Largest) > 0 {
 		c := &b.Largest[0]
 		words += "; " + percent(c.Share) + " of the organic volume is of " + count(c.Wallets, "wallet") + " that " + whoPaid(c)
@@ -120,9 +123,9 @@ func walletEvidence(f *boards.TxFlow) trust.Evidence {
 	detail := f.Trader.String() + " " + did
 	switch {
 	case f.Funding.Age == market.AgeOld:
-		detail += "; it is older, and paid others of the wallets"
+		detail += "; it is older than a day"
 	case f.Funding.State == market.FundingSeen:
-		detail += "; " + f.Funding.Funder.String() + " paid it first at " + time.Unix(f.Funding.At, 0).UTC().Format(time.RFC3339)
+		detail += "; its coins came from " + f.Funding.Funder.String() + ", and it was first paid at " + time.Unix(f.Funding.At, 0).UTC().Format(time.RFC3339)
 	case f.Funding.State == market.FundingNotSeen:
 		detail += "; nobody was seen to pay it"
 	}

@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -139,5 +140,24 @@ func TestTransactionsAfterAnOutage(t *testing.T) {
 	f.grow(n, 10)
 	if len(f.without) > 0 || f.last.Number != n.head {
 		t.Errorf("the last block is %d; blocks %v were read without their transactions after the outage", f.last.Number, f.without)
+	}
+}
+
+// TestDepositsThatPay: a rollup's deposit is a payment if it mints what it pays. Others are in their blocks whether their senders have the coins or not.
+func TestDepositsThatPay(t *testing.T) {
+	t.Parallel()
+	for more, counts := range map[string]bool{
+		`,"type":"0x7e","mint":"0x5"`: true, `,"type":"0x7e","mint":"0x6"`: true, `,"mint":"0x5","type":"0x7e"`: true,
+		`,"type":"0x7e","mint":"0x4"`: false, `,"type":"0x7e"`: false, `,"type":"0x7e","mint":null`: false, `,"type":"0x7e","mint":"much"`: false, `,"type":"0x7e","mint":5`: false,
+		`,"type":"0x2"`: true, `,"type":"0x2","mint":"0x0"`: true, `,"type":"0x7d"`: true, `,"type":"0x7f"`: true,
+	} {
+		h, err := parseBlock(json.RawMessage(blockWith(5, hashText(5), txWith(1, more))))
+		if err != nil {
+			t.Errorf("%s: %v", more, err)
+			continue
+		}
+		if body := transactionsOf(&h); (len(body.payments) == 1) != counts || len(body.sent) != 1 {
+			t.Errorf("%s: there are the payments %v; one counts: %t", more, body.payments, counts)
+		}
 	}
 }

@@ -109,11 +109,14 @@ const (
 	hasAll = 1<<iota - 1
 )
 
-// readOne reads a transaction of any type. Those that a rollup makes by itself, such as deposits (type 0x7e), have a sender and a value like others.
+// depositType is that of a rollup's deposit, which is in its block whether its sender has the value or not: it pays what it mints, and may pay less.
+const depositType = 0x7e
+
+// readOne reads a transaction of any type. Those that a rollup makes by itself, such as deposits, have a sender and a value like others.
 func (t *transactionList) readOne(p *rpc.Scanner) {
 	var sent sentTransaction
-	var from, to, value [32]byte
-	creates, has := false, 0
+	var from, to, value, mint [32]byte
+	creates, deposits, has := false, false, 0
 	p.Object(func(key []byte) {
 		switch string(key) {
 		case "hash":
@@ -137,6 +140,9 @@ func (t *transactionList) readOne(p *rpc.Scanner) {
 			// A type that is missing, or no number, is that of an ordinary transaction.
 			kind, err := rpc.ParseQuantity(p.Raw())
 			sent.uncounted = err == nil && kind >= firstOfNitro && kind <= lastOfNitro
+			deposits = err == nil && kind == depositType
+		case "mint":
+			mint = quantityOf(p.Raw())
 		case "blockHash":
 			t.readBlockHash(p)
 		default:
@@ -152,12 +158,23 @@ func (t *transactionList) readOne(p *rpc.Scanner) {
 	if sent.nonce == 0 && !sent.uncounted && !sent.from.IsNone() { // some chains have transactions of their own that nobody sends
 		t.firsts = append(t.firsts, sent.from)
 	}
-	if value == [32]byte{} || creates || len(t.payments) == maxPayments {
+	unsure := deposits && bytes.Compare(value[:], mint[:]) > 0
+	if value == [32]byte{} || creates || unsure || len(t.payments) == maxPayments {
 		return
 	}
 	payment := market.Payment{From: sent.from, To: market.EVMParty(to)}
 	payment.Amount.SetBytes32(value[:])
 	t.payments = append(t.payments, payment)
+}
+
+// quantityOf is a quantity of at most 256 bits, or 0 where the JSON is none.
+func quantityOf(raw []byte) [32]byte {
+	p := rpc.NewScanner(raw)
+	w := p.Word()
+	if ok, _ := p.End(); !ok {
+		return [32]byte{}
+	}
+	return w
 }
 
 func (t *transactionList) readBlockHash(p *rpc.Scanner) {

@@ -219,7 +219,7 @@ func addressText(n int) string { return fmt.Sprintf("0x%040x", n) }
 
 // txWith is a transaction that pays 5 from 1 to 2, and other fields after these.
 func txWith(hash int, more string) string {
-	return fmt.Sprintf(`{"hash":%q,"from":%q,"to":%q,"value":"0x5","nonce":"0x7","type":"0x7e"%s}`, hashText(hash), addressText(1), addressText(2), more)
+	return fmt.Sprintf(`{"hash":%q,"from":%q,"to":%q,"value":"0x5","nonce":"0x7","type":"0x2"%s}`, hashText(hash), addressText(1), addressText(2), more)
 }
 
 // TestUnreadableTransactions reads lists that no honest node tells: they are garbage, while the header alone is read.

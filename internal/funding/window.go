@@ -56,6 +56,8 @@ type Window struct {
 	// says that every payment that could count is known.
 	covered, reaches bool
 	from             uint32
+	// told has what was told at the newest block of accounts that somebody paid: one block may ask for the same account many times.
+	told map[account]market.Funding
 	// since is from when on all payments are known at the newest block.
 	since int64
 }
@@ -243,6 +245,7 @@ func (w *Window) Oldest() (number uint64, ok bool) {
 
 // settle says what counts at the newest block.
 func (w *Window) settle() {
+	w.told = nil
 	w.covered = len(w.spans) > 0 && w.spans[len(w.spans)-1].last == w.last
 	if !w.covered {
 		return
@@ -286,10 +289,20 @@ func (w *Window) Of(a market.Address) market.Funding {
 		}
 		return market.Funding{State: market.FundingNotSeen}
 	}
+	to := accountOf(a)
+	out, known := w.told[to]
+	if known {
+		return out
+	}
 	most := w.mostPaid(w.place(number))
 	var word [32]byte
 	copy(word[12:], most.from[:])
-	return market.Funding{State: market.FundingSeen, Funder: market.EVMAddress(word), At: w.timeOf(most.first)}
+	out = market.Funding{State: market.FundingSeen, Funder: market.EVMAddress(word), At: w.timeOf(most.first)}
+	if w.told == nil {
+		w.told = make(map[account]market.Funding)
+	}
+	w.told[to] = out
+	return out
 }
 
 // payer is an account that paid another: how much in all, and the place of its first payment.

@@ -251,9 +251,9 @@ func TestStrangersLowerNoScore(t *testing.T) {
 				f.Funding.Age = market.AgeNew
 			}
 		}
-		for i := range strangers { // they buy and sell for honest wallets, and for those of exchanges, too
+		for i := range strangers { // they buy for honest wallets, and for those of exchanges, too
 			if f := &strangers[i]; f.Funding.State != market.FundingUnknown && f.Funding.Age == market.AgeUnknown {
-				f.Wallet = address(rapid.OneOf(rapid.IntRange(1, 30), rapid.IntRange(200, 205)).Draw(t, "for"))
+				f.Wallet, f.Sell = address(rapid.OneOf(rapid.IntRange(1, 30), rapid.IntRange(200, 205)).Draw(t, "for")), false // nobody sells others' tokens
 			}
 		}
 		alone := scoreOf(inOrder(honest), liquidity)
@@ -262,4 +262,32 @@ func TestStrangersLowerNoScore(t *testing.T) {
 			t.Fatalf("with strangers the score falls from %v to %v", alone, with)
 		}
 	})
+}
+
+// TestSalesThatOthersSend: what others' transactions sell for a wallet that trades by itself counts against what it bought, and what they buy for it doesn't count for it.
+func TestSalesThatOthersSend(t *testing.T) {
+	t.Parallel()
+	bought := Flow{Wallet: address(1), Time: clusterNow, USD: 100, Funding: oldWallet}
+	sold := Flow{Wallet: address(1), Time: clusterNow, USD: 100, Sell: true, Funding: contractFor}
+	gift := Flow{Wallet: address(1), Time: clusterNow, USD: 100, Funding: contractFor}
+	for name, c := range map[string]struct {
+		flows  []Flow
+		buyers float64
+		wash   float64
+	}{
+		"bought, and sold by others":         {[]Flow{bought, sold}, 0, 1},
+		"sold by others alone":               {[]Flow{sold}, 0, 0},
+		"bought, and bought for it":          {[]Flow{bought, gift}, 1.5, 0},
+		"bought for it, and sold by others":  {[]Flow{gift, sold}, 0, 1},
+		"bought for it, bought, sold by all": {[]Flow{gift, bought, sold}, 0.5, 2.0 / 3},
+	} {
+		var tape Tape
+		for _, f := range c.flows {
+			tape.Add(f)
+		}
+		var p Parts
+		if tape.Measure(&p, clusterNow); math.Abs(p.Buyers-c.buyers) > 1e-9 || math.Abs(p.Wash-c.wash) > 1e-9 {
+			t.Errorf("%s: %v buyers and a wash of %v, want %v and %v", name, p.Buyers, p.Wash, c.buyers, c.wash)
+		}
+	}
 }

@@ -117,14 +117,17 @@ func (t *Tape) Add(f Flow) {
 	if t.excludes(k) {
 		return
 	}
-	if f.Funding.State != market.FundingUnknown && f.Funding.Age == market.AgeUnknown {
+	bySomebodyElse := f.Funding.State != market.FundingUnknown && f.Funding.Age == market.AgeUnknown
+	if bySomebodyElse && !(f.Sell && t.trades(k, f.Time)) {
 		k |= sentByOthers
 	}
 	w := t.wallets.get(k)
 	if w.silent(f.Time) {
 		*w = walletSums{key: k}
 	}
-	t.cluster(w, &f.Funding)
+	if !bySomebodyElse || k&sentByOthers != 0 {
+		t.cluster(w, &f.Funding)
+	}
 	usd := f.USD * lives(f.Time-t.epoch)
 	if f.Sell {
 		w.sell += usd
@@ -133,6 +136,12 @@ func (t *Tape) Add(f Flow) {
 		w.buy += usd
 		w.lastBuy = max(w.lastBuy, uint32(f.Time))
 	}
+}
+
+// trades reports whether a wallet trades by itself. Nobody sells its tokens without its leave, so that such a sale is its own, whoever sends it.
+func (t *Tape) trades(key uint64, now int64) bool {
+	w := t.wallets.find(key)
+	return w != nil && !w.silent(now)
 }
 
 // lives is by how much a dollar of seconds ago has halved, the other way round.
@@ -381,7 +390,8 @@ func (t *Tape) Prune(now int64) (empty bool) {
 		return true
 	}
 	t.dropMinutes(now)
-	if t.wallets.keep(func(w *walletSums) bool { return !w.silent(now) }) {
+	dropped := t.wallets.keep(func(w *walletSums) bool { return !w.silent(now) })
+	if dropped || len(t.clusters.list) > len(t.wallets.list) {
 		t.keepClusters()
 	}
 	return false
