@@ -118,7 +118,7 @@ func (t *Tape) Add(f Flow) {
 		return
 	}
 	bySomebodyElse := f.Funding.State != market.FundingUnknown && f.Funding.Age == market.AgeUnknown
-	if bySomebodyElse && !(f.Sell && t.trades(k, f.Time)) {
+	if bySomebodyElse && (!f.Sell || !t.trades(k, f.Time)) {
 		k |= sentByOthers
 	}
 	w := t.wallets.get(k)
