@@ -49,9 +49,9 @@ func TestFalsePaymentsAreFound(t *testing.T) {
 	paid := market.Payment{From: payer, To: trader}
 	paid.Amount.SetUint64(5)
 	blocks := []paidBlock{
-		{hash: hash.String(), time: 100, payments: []market.Payment{paid}, firsts: []market.Address{trader}},
-		{hash: market.Hash{2}.String(), time: 200},
-		{hash: market.Hash{3}.String(), time: 101 + day},
+		{kept: true, hash: hash.String(), time: 100, payments: []market.Payment{paid}, firsts: []market.Address{trader}},
+		{kept: true, hash: market.Hash{2}.String(), time: 200},
+		{kept: true, hash: market.Hash{3}.String(), time: 101 + day},
 	}
 	row := market.BlockPayments{Hash: hash, Time: 100, Payments: blocks[0].payments, Firsts: blocks[0].firsts}
 	for name, change := range map[string]func(*market.BlockPayments){
