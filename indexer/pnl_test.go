@@ -333,6 +333,7 @@ func (d *dealer) holdEverybody(t *testing.T, st *store.Store) {
 	}
 	of := map[market.Address][]market.Trade{}
 	for _, trade := range all {
+		trade.Funding = market.Funding{} // a wallet's trades are read without it
 		of[trade.Trader] = append(of[trade.Trader], trade)
 	}
 	for wallet, want := range of {

@@ -16,7 +16,7 @@ import (
 // ErrTooManyTrades means that a wallet has more trades than are to be read.
 var ErrTooManyTrades = errors.New("the wallet has too many trades")
 
-// WalletTrade is a trade of a wallet.
+// WalletTrade is a trade of a wallet. It has no Funding.
 type WalletTrade struct {
 	Chain string
 	market.Trade
