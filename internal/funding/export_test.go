@@ -8,7 +8,7 @@ func (w *Window) Held() (payments, accounts, blocks int) {
 	return len(w.payments.list()), len(w.newest), len(w.blocks.list())
 }
 
-// Queued pushes so many numbers to a queue and drops as many as each drop says. It tells what the queue has, and how many dropped ones are in memory.
+// Queued pushes numbers to a queue, and then drops some from its front, as many each time as is given. It returns what the queue has, and how many dropped numbers are in its memory.
 func Queued(pushed int, drops ...int) (list []int, gone int) {
 	var q queue[int]
 	for n := range pushed {

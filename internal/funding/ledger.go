@@ -87,8 +87,8 @@ type Trade struct {
 	Creator market.Address
 }
 
-// Of tells where the trader's coins came from, and the trader's age where they sent the transaction. While the age isn't known of who sent others before, nothing
-// is told: an old account that somebody pays would look like a new one.
+// Of tells where the trader's coins came from. If the trader sent the transaction, it tells the trader's age, too. The age of a trader who had sent transactions
+// before is known once a day of blocks is. Until then nothing is told: somebody may have paid an old account, which would look like a new one.
 func (l *Ledger) Of(t *Trade) market.Funding {
 	f := l.source(l.payments.Of(t.Trader), t.Creator)
 	if !t.Sent {

@@ -159,7 +159,7 @@ func (out *truth) check(t *rapid.T, tape *Tape, liquidity float64, now int64) {
 	}
 	if !out.edge {
 		within(t, "B", p.Buyers, out.Parts.Buyers, out.Parts.Buyers)
-		// What is left of a wallet's round trips is a difference, as exact as its terms.
+		// The organic volume is a difference of sums, so that it is only as exact as these are.
 		within(t, "V", p.VolumeUSD, out.Parts.VolumeUSD, out.raw)
 	}
 	within(t, "wash", p.Wash, out.Wash, 1)
