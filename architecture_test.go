@@ -2,7 +2,11 @@ package main
 
 import (
 	"bytes"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -40,7 +44,7 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"internal/store/schema":    {programs, kubernetes, {module + "internal/market", module + "internal/chainconfig"}},
 		"internal/store/model":     {programs, kubernetes, {module + "internal/store/database", module + "internal/store/schema"}},
 		"internal/store":           {programs, kubernetes, {module + "internal/catalog"}},
-		"indexer/chain":            {{module + "apiserver", module + "operator", module + "indexer/evm", module + "indexer/rpc", module + "indexer/derive", module + "internal/store"}, sql, {"net/http"}, kubernetes},
+		"indexer/chain":            {{module + "apiserver", module + "operator", module + "indexer/evm", module + "indexer/solana", module + "indexer/rpc", module + "indexer/derive", module + "internal/store"}, sql, {"net/http"}, kubernetes},
 		"indexer/derive":           {{module + "apiserver", module + "operator"}, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"indexer/evm":              {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
 		"indexer/evm/decode":       {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
@@ -51,8 +55,11 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"indexer/rpc":              {{module + "apiserver", module + "operator", module + "internal/store", module + "indexer/evm", module + "indexer/derive"}, sql, kubernetes},
 		"indexer/trust":            {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/evm", module + "indexer/trust/evm"}},
 		"indexer/trust/evm":        {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
-		"indexer/enrich":           {{module + "apiserver", module + "operator", module + "indexer/evm", module + "internal/catalog"}, kubernetes},
-		"indexer/holders":          {{module + "apiserver", module + "operator", module + "indexer/evm", module + "internal/catalog"}, kubernetes},
+		"indexer/enrich":           {{module + "apiserver", module + "operator", module + "indexer/evm", module + "indexer/solana", module + "internal/catalog"}, kubernetes},
+		"indexer/holders":          {{module + "apiserver", module + "operator", module + "indexer/evm", module + "indexer/solana", module + "internal/catalog"}, kubernetes},
+		"indexer/pasts":            {{module + "apiserver", module + "operator", module + "indexer/evm", module + "indexer/solana", module + "internal/catalog"}, kubernetes},
+		"indexer/preflight":        {{module + "apiserver", module + "operator", module + "internal/store", module + "indexer/derive", module + "internal/catalog"}, sql, kubernetes},
+		"indexer/metadata":         {{module + "apiserver", module + "operator", module + "internal/store", module + "indexer/evm", module + "indexer/solana"}, sql, kubernetes},
 		"indexer/watch":            {{module + "apiserver", module + "operator", module + "internal/catalog"}, kubernetes},
 		"indexer":                  {{module + "apiserver", module + "operator", module + "internal/catalog"}, kubernetes},
 		"renderer":                 {{module + "operator", module + "indexer", module + "apiserver", module + "internal/store"}, sql, kubernetes},
@@ -65,6 +72,9 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"apiserver/share":          {subjects, kubernetes},
 		"apiserver/cards":          {subjects, sql, kubernetes, {module + "internal/store", module + "apiserver/read"}},
 		"apiserver/checker":        {subjects, sql, kubernetes, {module + "internal/store", module + "apiserver/read"}},
+		"apiserver/site":           {subjects, sql, kubernetes, {module + "internal/store", module + "apiserver/read"}},
+		"apiserver/caller":         {subjects, sql, kubernetes, {module + "internal/store", module + "apiserver/read"}},
+		"apiserver/docs":           {subjects, sql, kubernetes, {module + "internal/store", module + "apiserver/read"}},
 		"apiserver/read":           {{module + "apiserver/serve", module + "apiserver/contract", module + "apiserver/wire"}, subjects, kubernetes},
 		"apiserver/tokens":         {without(subjects, module+"apiserver/tokens"), kubernetes},
 		"apiserver/launches":       {without(subjects, module+"apiserver/launches"), kubernetes},
@@ -117,4 +127,31 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 // without is a list without one of its entries.
 func without(list []string, entry string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == entry })
+}
+
+// TestFamiliesAreNamedInTwoPlaces finds comparisons with a family of chains where the loop, the derivation or the store would have to know it.
+func TestFamiliesAreNamedInTwoPlaces(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile(`\bchainconfig\.(EVM|Solana)\b`)
+	allowed := regexp.MustCompile(`^(indexer/family\.go|indexer/(preflight|evm|solana|trust/evm|trust/solana)/.*)$|_test\.go$`)
+	files := 0
+	for _, folder := range []string{"indexer", "internal/store"} {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || allowed.MatchString(filepath.ToSlash(path)) {
+				return err
+			}
+			files++
+			source, err := os.ReadFile(path)
+			if name := named.Find(source); name != nil {
+				t.Errorf("%s names %s: let the family tell by an interface of indexer/chain, or by a method of chainconfig.Family", path, name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files < 100 {
+		t.Errorf("only %d files were read", files)
+	}
 }

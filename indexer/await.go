@@ -3,18 +3,15 @@ package indexer
 import (
 	"context"
 	"time"
-
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
-// awaitHead waits for the next block: until a node announces it, or for a block's time, at most a second. While
-// announcements come, the clock is only there to notice when they stop. Where nodes announce nothing, and blocks come faster than that, it waits until the next block should
-// be there.
+// awaitHead waits for the next block: until a node announces it, or for a block's time, at most a second. While announcements come, the clock is only there
+// to notice when they stop. If the chain makes blocks at regular times, several a second, awaitHead waits until the next block should be there.
 func (ix *Indexer) awaitHead(ctx context.Context, heads <-chan struct{}) bool {
 	block := time.Duration(ix.cfg.BlockTime)
 	pause := max(min(block, time.Second), shortestWait)
 	switch {
-	case ix.cfg.Family == chainconfig.Solana && ix.successor == nil && ix.short == 0 && block < time.Second:
+	case ix.nodes.HasRhythm() && ix.successor == nil && ix.short == 0 && block < time.Second:
 		pause = ix.rhythm.pause(ix.o.Now(), block)
 	case ix.o.Now().Sub(ix.announced) < 4*block+longestWait:
 		pause = min(2*block+time.Second, longestWait)

@@ -212,6 +212,7 @@ func (g *gapped) between(first, last uint64) (out []market.Block) {
 func (g *gapped) Check(context.Context) error           { return nil }
 func (g *gapped) AllWrong() bool                        { return false }
 func (g *gapped) Heads(context.Context) <-chan struct{} { return nil }
+func (g *gapped) HasRhythm() bool                       { return true }
 func (g *gapped) Head(context.Context) (chain.Head, error) {
 	h := g.head()
 	return chain.Head{Header: chain.Header{Header: h}, Reached: h.Number}, nil
@@ -375,6 +376,7 @@ func (g *gapped) Supplies(_ context.Context, at chain.Ref, tokens []market.Addre
 	return facts, nil
 }
 
+func (g *gapped) TellsNewestSupplies() bool { return true }
 func (g *gapped) NewestSupplies(context.Context, uint64, []market.Address) ([]chain.SupplyAfter, error) {
 	return nil, nil
 }

@@ -130,6 +130,8 @@ type HeadReader interface {
 	Head(ctx context.Context) (Head, error)
 	// Heads tells of new blocks where an endpoint announces them.
 	Heads(ctx context.Context) <-chan struct{}
+	// HasRhythm reports whether the chain makes blocks at regular times, so that the time of the next block can be foreseen.
+	HasRhythm() bool
 }
 
 // BlockReader reads the blocks up to the head, in order and linked to each other.

@@ -19,6 +19,8 @@ type FactSource interface {
 // SampleSource asks tokens for supplies and balances, which derivation is held against.
 type SampleSource interface {
 	Supplies(ctx context.Context, at Ref, tokens []market.Address, doubt func(market.Fact) bool) ([]market.SupplyFact, error)
+	// TellsNewestSupplies reports whether nodes tell supplies as they are now, and not those of a given block.
+	TellsNewestSupplies() bool
 	// NewestSupplies are the supplies of tokens after the newest blocks that nodes have, which are no earlier than a given one. Where nodes tell supplies of a
 	// given block there are none, nor of tokens of which no two of several endpoints say the same.
 	NewestSupplies(ctx context.Context, noEarlier uint64, tokens []market.Address) ([]SupplyAfter, error)

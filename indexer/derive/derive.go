@@ -44,11 +44,8 @@ type Machine struct {
 	minUSD       float64
 	// countedUSD is the least liquidity, and leastTradeUSD the least trade, that members' trades count for.
 	countedUSD, leastTradeUSD float64
-	// countsPools is whether pools and venues' contracts are counted as holders: on Solana, where holders are the owners of token accounts, whoever
-	// they are.
-	countsPools bool
-	// programsKeepSupplies is whether a chain's own program keeps the supplies of all tokens, as on Solana, and not each token's contract.
-	programsKeepSupplies bool
+	// countsPools is Family.CountsPools, programKeepsSupplies Family.KeepsSupplies.
+	countsPools, programKeepsSupplies bool
 	// venueContracts are those that launch venues declare, and the accounts that hold what all pools or curves of a program have.
 	venueContracts map[market.Address]bool
 	// feeRecipients are the accounts that the platform's fee goes to, and feeBps what it is.
@@ -75,7 +72,7 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 	m := &Machine{
 		quoteRank: make(map[market.Address]int), majors: make(map[market.Address]bool),
 		factories: make(map[market.Address]*factory), venueContracts: make(map[market.Address]bool),
-		wrapped: c.Native.Wrapped, coinDecimals: c.Family.CoinDecimals(), countsPools: c.Family == chainconfig.Solana, programsKeepSupplies: c.Family == chainconfig.Solana,
+		wrapped: c.Native.Wrapped, coinDecimals: c.Family.CoinDecimals(), countsPools: c.Family.CountsPools(), programKeepsSupplies: c.Family.KeepsSupplies(),
 		followAll: c.Tracking.Holders == chainconfig.HoldersAll, minUSD: c.Tracking.MinLiquidityUSD,
 		reorgBlocks: c.ReorgBlocks, countedUSD: c.Tracking.CountedLiquidityUSD, leastTradeUSD: c.MinTradeUSD,
 	}

@@ -53,7 +53,7 @@ func (ts *tokens) sampleSupply(f market.SupplyFact) {
 	t := ts.s.tokens.get(f.Token)
 	switch {
 	case t == nil:
-	case ts.programsKeepSupplies:
+	case ts.programKeepsSupplies:
 		ts.supply(f.Token, f.Supply)
 	case t.SupplyStrikes >= market.SupplyUntold:
 	case t.HasSupply && t.Supply == f.Supply:

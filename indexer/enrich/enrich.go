@@ -544,7 +544,7 @@ func (e *enrichment) sample(ctx context.Context, b *market.Block, keys []market.
 	for _, f := range supplies {
 		e.add(b, f)
 	}
-	if !e.toldNewest() || !e.following {
+	if !e.Nodes.TellsNewestSupplies() || !e.following {
 		return nil
 	}
 	return e.keepNewestSupplies(asking, b, mints)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -16,12 +15,9 @@ const newestSuppliesKept = 4096
 // may not have yet: it waits for the first block after that one, whatever its number.
 type newestSupplies struct{ list []chain.SupplyAfter }
 
-// toldNewest reports whether the chain's nodes tell supplies as they are now, and of no given block.
-func (e *enrichment) toldNewest() bool { return e.Config.Family == chainconfig.Solana }
-
 // askNewestSupplies asks for the supplies of tokens that a block brings up, where no node told one of the state after that block.
 func (e *enrichment) askNewestSupplies(ctx context.Context, b *market.Block, facts []market.TokenFact) error {
-	if !e.toldNewest() || !e.following { // far below the head it is no use
+	if !e.Nodes.TellsNewestSupplies() || !e.following { // far below the head it is no use
 		return nil
 	}
 	var tokens []market.Address
@@ -47,7 +43,7 @@ func (e *enrichment) keepNewestSupplies(ctx context.Context, b *market.Block, to
 
 // supplies takes in the supplies of the state before each block that nodes told, or that an earlier index kept.
 func (e *enrichment) supplies(ctx context.Context) error {
-	if !e.toldNewest() {
+	if !e.Nodes.TellsNewestSupplies() {
 		return nil
 	}
 	for i := range e.blocks {
@@ -88,7 +84,7 @@ func isSupplyOf(token market.Address) func(market.Fact) bool {
 
 // declaredWithoutSupply are the declared quotes and majors whose supply isn't known: they may have a price without a pool.
 func (e *enrichment) declaredWithoutSupply(ctx context.Context) (without []market.Address, err error) {
-	if !e.toldNewest() {
+	if !e.Nodes.TellsNewestSupplies() {
 		return nil, nil
 	}
 	var declared []market.Address

@@ -176,7 +176,10 @@ func (s *Source) TokenFacts(ctx context.Context, at chain.Ref, tokens []market.A
 // maxDecimals is beyond what any token means in earnest.
 const maxDecimals = 64
 
-// NewestSupplies are none: nodes of EVM chains tell supplies of a given block.
+// TellsNewestSupplies reports that nodes of EVM chains tell the supplies of a given block.
+func (s *Source) TellsNewestSupplies() bool { return false }
+
+// NewestSupplies are none: see TellsNewestSupplies.
 func (s *Source) NewestSupplies(context.Context, uint64, []market.Address) ([]chain.SupplyAfter, error) {
 	return nil, nil
 }

@@ -25,6 +25,9 @@ func (s *Source) Heads(ctx context.Context) <-chan struct{} {
 	return out
 }
 
+// HasRhythm reports that the time of the next block can't be foreseen: chains of this family differ.
+func (s *Source) HasRhythm() bool { return false }
+
 func (s *Source) listen(ctx context.Context, e *endpoint, out chan<- struct{}) {
 	pause := rpc.FirstPause
 	for ctx.Err() == nil {

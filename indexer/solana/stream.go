@@ -99,6 +99,9 @@ func (s *Source) Heads(ctx context.Context) <-chan struct{} {
 	return out
 }
 
+// HasRhythm reports that every slot takes the same time.
+func (s *Source) HasRhythm() bool { return true }
+
 // listen reads a node's stream, and begins anew when it ends.
 func (s *Source) listen(ctx context.Context, e *endpoint, out chan<- struct{}) {
 	pause := rpc.FirstPause

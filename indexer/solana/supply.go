@@ -7,6 +7,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
+// TellsNewestSupplies reports that nodes tell supplies as they are now, and not those of a given block.
+func (s *Source) TellsNewestSupplies() bool { return true }
+
 // NewestSupplies asks for the supplies of tokens as they are now. Of several endpoints two have to say the same, each of the newest block that it has; the supply
 // then holds for the later one of both. One that changes from block to block may take several calls of this.
 func (s *Source) NewestSupplies(ctx context.Context, noEarlier uint64, tokens []market.Address) ([]chain.SupplyAfter, error) {

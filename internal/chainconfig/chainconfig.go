@@ -91,6 +91,13 @@ func (f Family) CoinDecimals() uint8 {
 	}
 }
 
+// CountsPools reports whether pools and venues' contracts count as holders of a token. On Solana they do: holders there are the owners of token accounts,
+// whoever they are.
+func (f Family) CountsPools() bool { return f == Solana }
+
+// KeepsSupplies reports whether a program of the chain keeps the supplies of all tokens, and not each token's contract its own.
+func (f Family) KeepsSupplies() bool { return f == Solana }
+
 // Native is the chain's own coin and the contract that wraps it.
 type Native struct {
 	Symbol  string         `json:"symbol"`
