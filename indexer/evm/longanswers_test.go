@@ -67,7 +67,8 @@ func TestTooLongAnswersAreSplit(t *testing.T) {
 		}
 		return most / 3
 	}
-	source := func(t *testing.T, nodes, header int, data func(uint64) int) (*Source, *int64) {
+	type reads struct{ now, peak int64 } // bytes of answers
+	source := func(t *testing.T, nodes, header int, data func(uint64) int) (*Source, *reads) {
 		t.Helper()
 		var urls []string
 		for range nodes {
@@ -75,23 +76,23 @@ func TestTooLongAnswersAreSplit(t *testing.T) {
 		}
 		s := sourceOf(t, time.Now, urls...)
 		f := s.pool.List[0].Reads
-		peak := int64(0)
+		var got reads
 		f.Limit, f.Most, f.Whole = limit, most, whole
-		f.Watch = func(n int64) { peak = max(peak, n) }
-		return s, &peak
+		f.Watch = func(n int64) { got.now, got.peak = n, max(got.peak, n) }
+		return s, &got
 	}
-	over := func(t *testing.T, s *Source, peak *int64) {
+	over := func(t *testing.T, got *reads) {
 		t.Helper()
-		if *peak > limit+whole+1 || *peak == 0 {
-			t.Errorf("up to %d bytes were in flight", *peak)
+		if got.peak > limit+whole+1 || got.peak == 0 {
+			t.Errorf("up to %d bytes were in flight", got.peak)
 		}
-		if used := s.pool.List[0].Reads.InUse(); used != 0 {
-			t.Errorf("%d bytes are still in flight", used)
+		if got.now != 0 {
+			t.Errorf("%d bytes are still in flight", got.now)
 		}
 	}
 	t.Run("a past", func(t *testing.T) {
 		t.Parallel()
-		s, peak := source(t, 4, 0, bulky)
+		s, got := source(t, 4, 0, bulky)
 		next := uint64(1)
 		for b, err := range s.Backfill(t.Context(), market.Header{}, 1, 40) {
 			if err != nil {
@@ -107,11 +108,11 @@ func TestTooLongAnswersAreSplit(t *testing.T) {
 		if next != 41 {
 			t.Errorf("the blocks before %d were read; want 40", next)
 		}
-		over(t, s, peak)
+		over(t, got)
 	})
 	t.Run("transfers of a token", func(t *testing.T) {
 		t.Parallel()
-		s, peak := source(t, 4, 0, bulky)
+		s, got := source(t, 4, 0, bulky)
 		count := 0
 		for from := uint64(1); from <= 20; {
 			txs, upTo, err := s.TransfersOf(t.Context(), decode.Address([20]byte{18: 0xa, 19: 0xbc}), from, 20)
@@ -123,11 +124,11 @@ func TestTooLongAnswersAreSplit(t *testing.T) {
 		if count != 20 {
 			t.Errorf("%d transfers, want 20", count)
 		}
-		over(t, s, peak)
+		over(t, got)
 	})
 	t.Run("blocks at the head", func(t *testing.T) {
 		t.Parallel()
-		s, peak := source(t, 4, 0, bulky)
+		s, got := source(t, 4, 0, bulky)
 		var all sync.WaitGroup
 		for i := range 12 {
 			all.Go(func() {
@@ -141,19 +142,19 @@ func TestTooLongAnswersAreSplit(t *testing.T) {
 			})
 		}
 		all.Wait()
-		over(t, s, peak)
+		over(t, got)
 	})
 	t.Run("headers", func(t *testing.T) {
 		t.Parallel()
-		s, peak := source(t, 1, most/3, bulky)
+		s, got := source(t, 1, most/3, bulky)
 		if headers, err := s.Headers(t.Context(), market.Header{}, 1, 20); err != nil || len(headers) != 20 || headers[19].Number != 20 {
 			t.Errorf("%d headers, %v", len(headers), err)
 		}
-		over(t, s, peak)
+		over(t, got)
 	})
 	t.Run("a block that is too long as a whole", func(t *testing.T) {
 		t.Parallel()
-		s, peak := source(t, 2, 0, func(uint64) int { return whole })
+		s, got := source(t, 2, 0, func(uint64) int { return whole })
 		h, err := parseHeader(json.RawMessage(headerOf(7, true, "5208")))
 		if err != nil {
 			t.Fatal(err)
@@ -161,6 +162,6 @@ func TestTooLongAnswersAreSplit(t *testing.T) {
 		if _, err := s.Block(t.Context(), h); !errors.Is(err, rpc.ErrTooLong) {
 			t.Errorf("%v; want %v", err, rpc.ErrTooLong)
 		}
-		over(t, s, peak)
+		over(t, got)
 	})
 }

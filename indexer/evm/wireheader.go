@@ -112,7 +112,7 @@ func (w *wireHeader) sum() (market.Hash, error) {
 	return market.Hash(hash.Keccak256(hash.RLPList(parts...))), nil
 }
 
-// HeaderHash is the hash that follows from the fields of a header, as eth_getBlockByNumber answers it, by Ethereum's rules.
+// HeaderHash computes a header's hash from its fields, as eth_getBlockByNumber answers them, by Ethereum's rules. Only tests and the simulation call it.
 func HeaderHash(raw json.RawMessage) (market.Hash, error) {
 	w, err := readHeader(raw, nil)
 	if err != nil {

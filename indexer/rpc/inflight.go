@@ -55,7 +55,7 @@ func (f *InFlight) holdOf(ctx context.Context) *hold {
 	return &hold{of: f}
 }
 
-// take takes n bytes more; large says that they are for an answer beyond Most, of which there is one at a time.
+// take waits until n more bytes are free and takes them. large says that they are for an answer of more than Most bytes: one such answer is read at a time.
 func (h *hold) take(ctx context.Context, n int64, large bool) error {
 	f := h.of
 	for {
@@ -92,13 +92,6 @@ func (h *hold) give(n int64) {
 	f.add(-n)
 	close(f.freed)
 	f.freed = make(chan struct{})
-}
-
-// InUse is how many bytes are taken now.
-func (f *InFlight) InUse() int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.used
 }
 
 func (f *InFlight) add(n int64) {
