@@ -43,7 +43,7 @@ const (
 	maxConnections = 8192
 )
 
-// Options are a server's surroundings.
+// Options are what a server reads, and the settings by which it answers.
 type Options struct {
 	Store *store.Store
 	// Catalog is what is declared. Answers follow it at once.

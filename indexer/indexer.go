@@ -48,7 +48,7 @@ type Progress struct {
 	Events              int
 }
 
-// Options are an indexer's surroundings.
+// Options are the settings of an indexer, its clock, its log and the functions that it tells of its work.
 type Options struct {
 	Log *slog.Logger
 	Now func() time.Time

@@ -33,13 +33,13 @@ func (p *Picture) seenAt(asOf int64) *Picture {
 	return &again
 }
 
-// pictureCache keeps the last picture of each subject, within so many bytes; those go that were not asked for the longest.
+// pictureCache keeps the last picture of each subject, most bytes of them at most. The picture that nobody has asked for the longest goes first.
 type pictureCache struct {
 	most int
 
 	mu    sync.Mutex
 	bytes int
-	order *list.List // of *shelved, the one that was asked for last in front
+	order *list.List // of *cachedPicture, the one that was asked for last in front
 	by    map[string]*list.Element
 }
 

@@ -148,7 +148,8 @@ type BlockReader interface {
 // Agreement asks a second endpoint for a block, and remembers which endpoints were outvoted.
 type Agreement interface {
 	Agree(ctx context.Context, h Header, r *BlockRead) (changed bool, err error)
-	// LogsHash is what Recall makes a read of again, in another process too. It doesn't tell the endpoint: its number may be another's later.
+	// LogsHash makes a digest of a read, from which Recall makes the read again, in another process too. The digest doesn't tell the endpoint: endpoints may
+	// have other numbers by then.
 	LogsHash(r *BlockRead) []byte
 	// Recall's ok is false where endpoints are asked for other contents now: then nobody can say whether a block was committed with those that it has.
 	Recall(logsHash []byte) (r BlockRead, ok bool)

@@ -51,7 +51,7 @@ type Source struct {
 	seals       seals
 }
 
-// Options are a source's surroundings.
+// Options are the clock, the log and the observers of a source.
 type Options struct {
 	Log *slog.Logger
 	Now func() time.Time

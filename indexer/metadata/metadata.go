@@ -43,7 +43,7 @@ func (d *Document) empty() bool {
 	return d.ImageURL == "" && len(d.Image) == 0 && d.Website == "" && d.X == "" && d.Telegram == "" && d.Description == ""
 }
 
-// Options are a fetcher's surroundings.
+// Options set what a fetcher may fetch, and how.
 type Options struct {
 	Now func() time.Time
 	// IPFS and Arweave are the base URLs of gateways, tried in order; nil is a list of well-known ones, and with an empty list

@@ -76,7 +76,7 @@ type Outcome string
 // OutcomeFetched is a job with nothing missing.
 const OutcomeFetched Outcome = "fetched"
 
-// WorkerOptions are a worker's surroundings.
+// WorkerOptions are what a worker gets from the program that runs it.
 type WorkerOptions struct {
 	Log *slog.Logger
 	Now func() time.Time

@@ -57,7 +57,7 @@ type Nodes interface {
 	chain.PastFinder
 }
 
-// Options are a reader's surroundings.
+// Options are the settings of a reader, and the functions that it tells of its work.
 type Options struct {
 	// Days is how long before a wallet counts for its member anything of it is wanted; 0 wants nothing of the time before the index.
 	Days int64

@@ -61,7 +61,7 @@ type endpoint struct {
 	asideUntil   time.Time
 }
 
-// Options are a source's surroundings.
+// Options are the clock, the log and the observers of a source.
 type Options struct {
 	Log *slog.Logger
 	Now func() time.Time

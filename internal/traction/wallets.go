@@ -28,7 +28,7 @@ type wallets struct {
 // scanned is how many wallets are looked through faster than hashed: most tokens have fewer.
 const scanned = 16
 
-// find is the wallet with the key, nil if there is none. It is valid until the next get or keep.
+// find gives the sums of the wallet with the key, or nil if there is no such wallet. The pointer is valid until the next get or keep.
 func (s *wallets) find(key uint64) *walletSums {
 	if n, ok := s.position(key); ok {
 		return &s.list[n]
@@ -36,7 +36,7 @@ func (s *wallets) find(key uint64) *walletSums {
 	return nil
 }
 
-// position is the place in the list of the wallet with the key.
+// position finds the wallet with the key in the list.
 func (s *wallets) position(key uint64) (n int, ok bool) {
 	if s.slots == nil {
 		for n := range s.list {
@@ -50,7 +50,7 @@ func (s *wallets) position(key uint64) (n int, ok bool) {
 	return int(at) - 1, at > 0
 }
 
-// slot is where the key stands, or would.
+// slot finds the slot of the key, or the free slot that it would take.
 func (s *wallets) slot(key uint64) int {
 	mask := len(s.slots) - 1
 	for i := int(key) & mask; ; i = (i + 1) & mask {
@@ -60,7 +60,7 @@ func (s *wallets) slot(key uint64) int {
 	}
 }
 
-// get is find, with a new wallet if there was none.
+// get gives the sums of the wallet with the key, and adds the wallet if there is none.
 func (s *wallets) get(key uint64) *walletSums {
 	if w := s.find(key); w != nil {
 		return w

@@ -159,7 +159,7 @@ func newestOf(chains map[string]int64) (at int64) {
 	return at
 }
 
-// chains are those that have blocks. It notes which of them move.
+// chains reads the chains that have blocks, and notes which of them got new ones.
 func (k *Keeper) chains(ctx context.Context) ([]store.ChainStatus, error) {
 	list, err := k.Store.Chains(ctx)
 	if err != nil {

@@ -99,7 +99,7 @@ func (r *chainReconciler) setUp(mgr ctrl.Manager) error {
 		Watches(&corev1.Service{}, named).Watches(&networkingv1.NetworkPolicy{}, named).Watches(&policyv1.PodDisruptionBudget{}, named).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.chainsOfPod)).
 		Watches(&v1alpha1.Chain{}, handler.EnqueueRequestsFromMapFunc(r.namesakes), changed).
-		Watches(&v1alpha1.LaunchVenue{}, later(r.chainsOfVenue), changed).
+		Watches(&v1alpha1.LaunchVenue{}, enqueueLater(r.chainsOfVenue), changed).
 		WatchesRawSource(source.Channel(r.prober.chains, &handler.EnqueueRequestForObject{})).
 		WatchesRawSource(source.Channel(r.settings.changed, handler.EnqueueRequestsFromMapFunc(r.all))).
 		WithOptions(options()).
@@ -144,7 +144,7 @@ func requestsFor(chains []v1alpha1.Chain) (out []reconcile.Request) {
 	return out
 }
 
-// namesakes are the other chains for which it matters that this one comes, changes or goes.
+// namesakes lists the other chains with the same id: which of them is accepted depends on whether this one comes, changes or goes.
 func (r *chainReconciler) namesakes(ctx context.Context, o client.Object) []reconcile.Request {
 	c, ok := o.(*v1alpha1.Chain)
 	if !ok {
@@ -167,8 +167,8 @@ func (r *chainReconciler) namesakes(ctx context.Context, o client.Object) []reco
 // applied many at once.
 const venuePause = time.Second
 
-// later enqueues what a change concerns after venuePause, once for all changes of that time.
-func later(concerned handler.MapFunc) handler.EventHandler {
+// enqueueLater enqueues, venuePause after a change, the objects that it concerns: once for all changes of that time.
+func enqueueLater(concerned handler.MapFunc) handler.EventHandler {
 	add := func(ctx context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request], objects ...client.Object) {
 		for _, o := range objects {
 			for _, req := range concerned(ctx, o) {
@@ -229,7 +229,7 @@ func (r *chainReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	} else {
 		r.prober.follow(req.NamespacedName, c.Spec.ID, r.stateURL(form), form.MaxLag())
 	}
-	seen := observation{refusal: refusal, idle: form == nil, now: r.now(), chain: known(&c, form, refusal)}
+	seen := observation{refusal: refusal, idle: form == nil, now: r.now(), chain: declaredChain(&c, form, refusal)}
 	seen.silence = r.prober.look(req.NamespacedName, seen.chain)
 	switch {
 	case form != nil:
@@ -338,8 +338,8 @@ func (r *chainReconciler) gone(name types.NamespacedName) {
 	delete(r.unready, name)
 }
 
-// known is what the resource itself says of a chain; form is that in which it is served, or nil.
-func known(c, form *v1alpha1.Chain, refusal *resolve.Refusal) *venue.Chain {
+// declaredChain makes the checks' view of a chain from its resource alone, without its indexer's state. form is the resource as it was accepted, or nil.
+func declaredChain(c, form *v1alpha1.Chain, refusal *resolve.Refusal) *venue.Chain {
 	maxLag := c.MaxLag()
 	if form != nil {
 		maxLag = form.MaxLag()

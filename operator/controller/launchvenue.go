@@ -164,7 +164,7 @@ func (r *venueReconciler) world(ctx context.Context, v *v1alpha1.LaunchVenue) (w
 		if err != nil {
 			return w, err
 		}
-		chains[name] = known(&c, form, refusal)
+		chains[name] = declaredChain(&c, form, refusal)
 		r.prober.look(key, chains[name])
 	}
 	w.Chain = func(name string) *venue.Chain { return chains[name] }

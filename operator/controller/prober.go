@@ -33,9 +33,8 @@ const (
 	maxFailure = 200
 )
 
-// prober asks the indexers for their state, all at one pace, and wakes the controllers when something changed that they would
-// write: not with every block. What they see by look is what was known when the indexer was asked last, and they were told of
-// that: a lag that grows between two questions changes nothing that nobody would be told of.
+// prober asks all indexers for their state every few seconds, and wakes the controllers when an answer changes something that they would write into a status:
+// not with every block. Between two questions controllers read the last answer by look. So a lag that grows meanwhile can't change a status unnoticed.
 type prober struct {
 	client *http.Client
 	now    func() time.Time
@@ -276,7 +275,7 @@ func (p *prober) record(name types.NamespacedName, address string, state *chainc
 
 func (t *target) views(c *venue.Chain) (chain, venues any) {
 	v := venueView{down: c.Down(), behind: c.Behind()}
-	w := chainView{synced: syncedBy(c, t.failure), lag: coarse(c)}
+	w := chainView{synced: syncedBy(c, t.failure), lag: lagRange(c)}
 	if c.State != nil {
 		if c.State.Cause != "" {
 			w.cause = cause{reason: reasonOf[c.State.Cause], message: c.State.Message}
@@ -313,8 +312,8 @@ func (p *prober) measure(t *target, c *venue.Chain) {
 	p.up.WithLabelValues(t.id).Set(up)
 }
 
-// coarse is the lag that is written down; empty when it isn't known.
-func coarse(c *venue.Chain) v1alpha1.Lag {
+// lagRange gives the range of the lag that a status has; it is empty if the lag isn't known.
+func lagRange(c *venue.Chain) v1alpha1.Lag {
 	switch lag, known := c.Lag(); {
 	case !known:
 		return ""

@@ -67,7 +67,7 @@ func chainStatus(c *v1alpha1.Chain, o *observation) v1alpha1.ChainStatus {
 		out.LastAccepted = specText(c)
 	}
 	if !c.Spec.Suspend && !o.idle {
-		out.Lag = coarse(o.chain)
+		out.Lag = lagRange(o.chain)
 		if o.chain.State == nil && !o.chain.Asked {
 			out.Lag = c.Status.Lag
 		}

@@ -92,7 +92,7 @@ func EachRound[T any](runs []T, list []Column[T]) *Table {
 	return t
 }
 
-// Values is a figure of every run.
+// Values lists one figure of every run.
 func Values[T any](runs []T, of func(*T) float64) []float64 {
 	out := make([]float64, len(runs))
 	for i := range runs {
@@ -101,7 +101,7 @@ func Values[T any](runs []T, of func(*T) float64) []float64 {
 	return out
 }
 
-// Ratios are those within a round. Nothing over nothing is 1.
+// Ratios divides the figures of each round: those of over by those of under. Two figures that are equal, zero included, give 1.
 func Ratios(over, under []float64) []float64 {
 	out := make([]float64, min(len(over), len(under)))
 	for i := range out {
@@ -112,7 +112,7 @@ func Ratios(over, under []float64) []float64 {
 	return out
 }
 
-// Heading says what was run, on what, so that a result can be judged and had again.
+// Heading writes which command was run, at which commit and on which machine, so that a reader can judge the result and repeat it.
 func Heading(w io.Writer, about string) error {
 	_, err := fmt.Fprintf(w, "`%s`, commit %s; %s/%s, %d CPUs, %s\n\n%s\n\n", strings.Join(append([]string{program}, os.Args[1:]...), " "),
 		commitName(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), about)

@@ -136,7 +136,7 @@ func infura() Profile {
 	}
 }
 
-// publicEndpoint is a free one for everybody, such as mainnet.base.org or 1rpc.io.
+// publicEndpoint is the profile of a free endpoint that anybody may use, such as mainnet.base.org or 1rpc.io.
 func publicEndpoint() Profile {
 	return Profile{
 		Name: "public", Client: "Geth", Latency: Latency{Least: 30 * time.Millisecond, Median: 120 * time.Millisecond, Tail: 2 * time.Second},

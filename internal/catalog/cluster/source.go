@@ -26,7 +26,7 @@ const (
 	remindEvery = 5 * time.Second
 )
 
-// Options are a source's surroundings.
+// Options say which resources a source reads, and give its clock, log and metrics.
 type Options struct {
 	// Namespace is the one whose resources are read.
 	Namespace string

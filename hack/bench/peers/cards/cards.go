@@ -79,8 +79,8 @@ type cardsRun struct {
 	others    float64 // cores that other programs used
 }
 
-// mostUnlike is by how much of a picture others may differ from the renderer's. Texts of another engine are at most a pixel
-// off, so that their edges differ.
+// mostUnlike is the share of pixels by which a competitor's picture may differ from the renderer's. Another engine places texts up to a pixel elsewhere, so
+// that their edges differ.
 const mostUnlike = 0.03
 
 // compete starts everybody, compares what they draw, and measures them in turn.
