@@ -26,16 +26,16 @@ func callOf(tb testing.TB, by, id, mint, text string, refs ...member.TokenRef) m
 // judge has one call stand as a change of its standing says.
 func judge(tb testing.TB, st *store.Store, id string, change func(*member.Standing)) {
 	tb.Helper()
-	lease, err := st.Social.Acquire(tb.Context(), "test", time.Minute.Milliseconds())
+	lease, err := st.Social.Leases.Acquire(tb.Context(), "test", time.Minute.Milliseconds())
 	if err != nil || lease == nil {
 		tb.Fatal("no lease", err)
 	}
-	c, err := st.Social.Call(tb.Context(), member.CallID(id))
+	c, err := st.Social.Calls.Call(tb.Context(), member.CallID(id))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	change(&c.Standing)
-	if err := st.Social.Judge(tb.Context(), lease, []social.Judged{{Number: c.Number, Standing: c.Standing}}, clock.Unix()); err != nil {
+	if err := st.Social.Calls.Judge(tb.Context(), lease, []social.Judged{{Number: c.Number, Standing: c.Standing}}, clock.Unix()); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -232,7 +232,7 @@ func TestOldCalls(t *testing.T) {
 			call := func(id string, age time.Duration) {
 				records := []member.Record{{ID: member.ID(id), Handle: id, JoinedAt: 1, UpdatedAt: 1}, callOf(t, id, id, token, "")}
 				records[1].UpdatedAt = 1
-				if applied, _, err := st.Social.Apply(t.Context(), records, false, clock.Add(-age).Unix()); err != nil || applied[1].Err != nil {
+				if applied, _, err := st.Social.Registry.Apply(t.Context(), records, false, clock.Add(-age).Unix()); err != nil || applied[1].Err != nil {
 					t.Fatal(err, applied)
 				}
 			}

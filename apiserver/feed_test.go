@@ -35,7 +35,7 @@ func newTraders(tb testing.TB, st *store.Store) *traders {
 		ofMember(tb, "u1", adasWallet, true), ofMember(tb, "u2", gracesWallet, false))
 	x := &traders{st: st, numbers: map[string]int64{}, last: market.Header{Number: 100, Hash: market.Hash{1}, Time: clock.Unix() - 2}, at: clock.Unix() - 1}
 	for id, w := range map[string]string{"u1": adasWallet, "u2": gracesWallet} {
-		m, _, err := st.Social.Member(tb.Context(), member.ID(id))
+		m, _, err := st.Social.Registry.Member(tb.Context(), member.ID(id))
 		if err != nil {
 			tb.Fatal(err)
 		}

@@ -18,7 +18,7 @@ import (
 // numberOf is the number of the member with an id.
 func numberOf(tb testing.TB, st *store.Store, id member.ID) member.Number {
 	tb.Helper()
-	m, _, err := st.Social.Member(tb.Context(), id)
+	m, _, err := st.Social.Registry.Member(tb.Context(), id)
 	if err != nil || m == nil {
 		tb.Fatalf("no member %s: %v", id, err)
 	}

@@ -23,7 +23,7 @@ func writeMembers(tb testing.TB, st *store.Store, at int64, records ...member.Re
 	for i := range records {
 		records[i].UpdatedAt = at
 	}
-	applied, _, err := st.Social.Apply(tb.Context(), records, false, clock.Unix())
+	applied, _, err := st.Social.Registry.Apply(tb.Context(), records, false, clock.Unix())
 	if err != nil {
 		tb.Fatal(err)
 	}

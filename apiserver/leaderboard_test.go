@@ -37,7 +37,7 @@ func withProfit(t *testing.T, st *store.Store) {
 		ofMember(t, "u2", gracesWallet, false), ofMember(t, "u3", evesWallet, true))
 	numbers := map[string]int64{}
 	for id, wallets := range map[string][]string{"u1": {adasWallet, adasSecond}, "u2": {gracesWallet}, "u3": {evesWallet}} {
-		m, _, err := st.Social.Member(t.Context(), member.ID(id))
+		m, _, err := st.Social.Registry.Member(t.Context(), member.ID(id))
 		if err != nil {
 			t.Fatal(err)
 		}

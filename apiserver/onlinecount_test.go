@@ -18,7 +18,7 @@ func TestOnlineCount(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			st := seeded(t, kind)
-			lease, err := st.Social.Acquire(t.Context(), "test", time.Hour.Milliseconds())
+			lease, err := st.Social.Leases.Acquire(t.Context(), "test", time.Hour.Milliseconds())
 			if err != nil || lease == nil {
 				t.Fatalf("take the lease: %v", err)
 			}
@@ -40,7 +40,7 @@ func TestOnlineCount(t *testing.T) {
 			if out := count(0); out.Online != nil || out.UnknownReasons["online"] != contract.UnknownReasonUnavailable || out.Stale || out.WindowS != 180 {
 				t.Errorf("where nobody counts: %+v", out)
 			}
-			if err := st.Social.SetOnline(t.Context(), lease, 12); err != nil {
+			if err := st.Social.Presence.SetOnline(t.Context(), lease, 12); err != nil {
 				t.Fatal(err)
 			}
 			if out := count(0); out.Online == nil || *out.Online != 12 || out.Stale || len(out.UnknownReasons) > 0 {

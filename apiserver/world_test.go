@@ -132,7 +132,7 @@ func withoutMembers(t *testing.T, kind string) *store.Store {
 // keepGame writes what some members have come to in their game, into which everything was taken that the chains have.
 func keepGame(tb testing.TB, st *store.Store, played ...social.Played) {
 	tb.Helper()
-	l, err := st.Social.Acquire(tb.Context(), "the game's", time.Minute.Milliseconds())
+	l, err := st.Social.Leases.Acquire(tb.Context(), "the game's", time.Minute.Milliseconds())
 	if err != nil || l == nil {
 		tb.Fatal("no lease", err)
 	}
@@ -140,7 +140,7 @@ func keepGame(tb testing.TB, st *store.Store, played ...social.Played) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	state, err := st.Social.GameState(tb.Context())
+	state, err := st.Social.Game.GameState(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func keepGame(tb testing.TB, st *store.Store, played ...social.Played) {
 	for _, c := range chains {
 		state.Chains[c.ID] = c.Last.Time
 	}
-	if err := errors.Join(st.Social.KeepGame(tb.Context(), l, played, state, clock.Unix()), st.Social.Release(tb.Context(), l)); err != nil {
+	if err := errors.Join(st.Social.Game.KeepGame(tb.Context(), l, played, state, clock.Unix()), st.Social.Leases.Release(tb.Context(), l)); err != nil {
 		tb.Fatal(err)
 	}
 }

@@ -72,7 +72,7 @@ func dumpAfter(t *testing.T, st *store.Store, dsn string, work func()) (file str
 // registry is what a database has of members: no chain tells it.
 func registry(t *testing.T, st *store.Store) (changes []social.Change, secret []byte) {
 	t.Helper()
-	changes, err := st.Social.Changes(t.Context(), 0, 1_000)
+	changes, err := st.Social.Registry.Changes(t.Context(), 0, 1_000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func (l *localSolana) join(t *testing.T, st *store.Store, i int) {
 
 func apply(t *testing.T, st *store.Store, records ...member.Record) {
 	t.Helper()
-	applied, _, err := st.Social.Apply(t.Context(), records, true, 1_000)
+	applied, _, err := st.Social.Registry.Apply(t.Context(), records, true, 1_000)
 	if err != nil {
 		t.Fatal(err)
 	}

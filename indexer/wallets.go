@@ -153,7 +153,7 @@ func (ix *Indexer) followRegistry(ctx context.Context) (begun []market.WatchFact
 	w := &ix.wallets
 	var newest int64
 	ok, err := ix.fromRegistry(ctx, func() (err error) {
-		newest, err = ix.store.Social.LastChange(ctx)
+		newest, err = ix.store.Social.Registry.LastChange(ctx)
 		return err
 	})
 	if !ok {
@@ -166,7 +166,7 @@ func (ix *Indexer) followRegistry(ctx context.Context) (begun []market.WatchFact
 	for w.last < newest && room.isLeft() {
 		var list []social.Change
 		ok, err := ix.fromRegistry(ctx, func() (err error) {
-			list, err = ix.store.Social.Changes(ctx, w.last, changesAtOnce)
+			list, err = ix.store.Social.Registry.Changes(ctx, w.last, changesAtOnce)
 			return err
 		})
 		if !ok {
@@ -252,7 +252,7 @@ func (ix *Indexer) takeChange(ctx context.Context, c *social.Change) (f market.W
 		return f, false, nil
 	}
 	// A member may have an account on every chain and on this one besides: then the one counts that is theirs for longer.
-	w, err := ix.store.Social.WalletOn(ctx, c.Wallet.Family, c.Wallet.Address, chain)
+	w, err := ix.store.Social.Registry.WalletOn(ctx, c.Wallet.Family, c.Wallet.Address, chain)
 	if err != nil {
 		return f, false, err
 	}

@@ -32,7 +32,7 @@ func enrol(t *testing.T, st *store.Store, at int64, records ...member.Record) {
 	for i := range records {
 		records[i].UpdatedAt = at
 	}
-	applied, _, err := st.Social.Apply(t.Context(), records, true, at)
+	applied, _, err := st.Social.Registry.Apply(t.Context(), records, true, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func (w *testWorld) enrolTraders(t *testing.T, dsn string) {
 // enrolAs gives a store the members of another one.
 func enrolAs(t *testing.T, st, of *store.Store) {
 	t.Helper()
-	changes, err := of.Social.Changes(t.Context(), 0, 1_000)
+	changes, err := of.Social.Registry.Changes(t.Context(), 0, 1_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func enrolAs(t *testing.T, st, of *store.Store) {
 		} else {
 			r = member.Record{ID: w.Member, UpdatedAt: w.UpdatedAt, Wallet: &member.WalletRecord{Family: w.Family, Address: w.Address, Since: w.Since}}
 		}
-		applied, _, err := st.Social.Apply(t.Context(), []member.Record{r}, false, 1_000)
+		applied, _, err := st.Social.Registry.Apply(t.Context(), []member.Record{r}, false, 1_000)
 		if err != nil || applied[0].Err != nil {
 			t.Fatal(err, applied)
 		}
@@ -200,7 +200,7 @@ func TestMembersWallets(t *testing.T) {
 			if got := ofWallets(t, st); len(got["watched_wallets"]) != 3 {
 				t.Errorf("at once %d wallets are watched", len(got["watched_wallets"]))
 			}
-			if n, err := st.Social.Clean(t.Context(), w.now(t)+4000); n != 1 || err != nil {
+			if n, err := st.Social.Upkeep.Clean(t.Context(), w.now(t)+4000); n != 1 || err != nil {
 				t.Fatalf("%d are erased, %v", n, err)
 			}
 			w.quiet(t, st)
@@ -336,7 +336,7 @@ func (w *testWorld) holdFresh(t *testing.T, cfg *chainconfig.Chain, first *store
 	if err := fresh.Inspect.KeepFacts(t.Context(), l, facts); err != nil {
 		t.Fatal(err)
 	}
-	changes, err := first.Social.Changes(t.Context(), 0, 100)
+	changes, err := first.Social.Registry.Changes(t.Context(), 0, 100)
 	if err != nil || len(changes) == 0 {
 		t.Fatal(err)
 	}
@@ -544,7 +544,7 @@ func TestOneAccountTwice(t *testing.T) {
 			enrol(t, st, w.now(t)+3, has("bob", w.Spare[3]))
 			w.quiet(t, st)
 			list, err := st.Wallets.Watched(t.Context(), "base")
-			bob, _, err2 := st.Social.Member(t.Context(), "bob")
+			bob, _, err2 := st.Social.Registry.Member(t.Context(), "bob")
 			if err != nil || err2 != nil || len(list) != 1 || list[0].Member != int64(bob.Number) {
 				t.Errorf("it is watched as %+v, and bob's number is %+v: %v, %v", list, bob, err, err2)
 			}

@@ -334,7 +334,7 @@ func (in *intake) erased() {
 	if err != nil {
 		in.t.Fatal(err)
 	}
-	if _, err := st.Social.Clean(in.t.Context(), in.clock.Now().Unix()); err != nil {
+	if _, err := st.Social.Upkeep.Clean(in.t.Context(), in.clock.Now().Unix()); err != nil {
 		in.t.Error(err)
 	}
 	if err := st.Close(); err != nil {

@@ -16,7 +16,7 @@ func (in *intake) online(st *store.Store, want int64) {
 	var online, counted int64
 	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 		var err error
-		if online, counted, _, _, err = st.Social.Online(in.t.Context()); err != nil {
+		if online, counted, _, _, err = st.Social.Presence.Online(in.t.Context()); err != nil {
 			in.t.Fatal(err)
 		}
 		if online == want && counted > in.started {
@@ -56,7 +56,7 @@ func TestPresence(t *testing.T) {
 	in.stop()
 	in.clock.add(time.Duration(60-in.clock.Now().Second()) * time.Second) // the minute ends
 	deleted := member.Record{ID: "u1", UpdatedAt: in.clock.Now().UnixMicro(), Deleted: true}
-	if _, _, err := st.Social.Apply(t.Context(), []member.Record{deleted}, false, in.clock.Now().Unix()); err != nil {
+	if _, _, err := st.Social.Registry.Apply(t.Context(), []member.Record{deleted}, false, in.clock.Now().Unix()); err != nil {
 		t.Fatal(err)
 	}
 	in.start()

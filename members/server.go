@@ -77,7 +77,7 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("the deployment's address %q: allowed is one like https://app.example.com", o.Deployment)
 	}
 	s := &Server{
-		Options: o, social: o.Store.Social, counter: presence.New(o.Store.Social, o.Now),
+		Options: o, social: o.Store.Social, counter: presence.New(o.Store.Social.Registry, o.Store.Social.Presence, o.Now),
 		online: prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_members_online", Help: "Members who are present; 0 in a process that isn't active."}),
 	}
 	open := prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_calls_open", Help: "Calls of which it isn't settled how they end; 0 in a process that isn't active."})
@@ -94,10 +94,18 @@ func New(o Options) (*Server, error) {
 	s.judge = judge.New(judge.Options{Store: served, Now: o.Now, Open: open})
 	var err error
 	s.handler, err = intake.New(intake.Options{
-		Registry: s.social, Presence: s.counter, Prices: &judge.Pricer{Store: served, Now: o.Now}, Market: served, Tokens: o.Tokens,
+		Registry: kept{s.social.Registry, s.social.Calls, s.social.Posts, s.social.Answers}, Presence: s.counter, Prices: &judge.Pricer{Store: served, Now: o.Now}, Market: served, Tokens: o.Tokens,
 		Deployment: o.Deployment, Active: s.active.Load, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
 	})
 	return s, err
+}
+
+// kept is what the intake reads and writes.
+type kept struct {
+	social.Registry
+	social.Calls
+	social.Posts
+	social.Answers
 }
 
 var errWaits = errors.New("another process is active")
@@ -138,7 +146,7 @@ func (s *Server) try(ctx context.Context) error {
 		lost(errLate)
 	})
 	defer ends.Stop()
-	lease, err := s.social.Acquire(held, s.Holder, leaseTime.Milliseconds())
+	lease, err := s.social.Leases.Acquire(held, s.Holder, leaseTime.Milliseconds())
 	if err != nil || lease == nil {
 		return err
 	}
@@ -166,7 +174,7 @@ func (s *Server) try(ctx context.Context) error {
 	if err == nil {
 		err = s.counter.End(end, lease)
 	}
-	return errors.Join(err, s.social.Release(end, lease))
+	return errors.Join(err, s.social.Leases.Release(end, lease))
 }
 
 var errLate = errors.New("the database hasn't prolonged the lease in time")
@@ -175,7 +183,7 @@ var errLate = errors.New("the database hasn't prolonged the lease in time")
 func (s *Server) renew(ctx context.Context, lease *social.Lease, ends *time.Timer, lost context.CancelCauseFunc) {
 	for wait.For(ctx, renewEvery) {
 		asked, cancel := context.WithTimeout(ctx, renewEvery)
-		err := s.social.Renew(asked, lease, leaseTime.Milliseconds())
+		err := s.social.Leases.Renew(asked, lease, leaseTime.Milliseconds())
 		cancel()
 		switch {
 		case err == nil:
@@ -195,7 +203,7 @@ func (s *Server) judgeCalls(ctx context.Context, lease *social.Lease) {
 	defer s.judge.Forget()
 	judged := work{log: s.Log, what: "the outcomes of calls"}
 	for wait.For(ctx, tick) {
-		lost, err := s.social.KeepNumbers(ctx, lease, s.Now().Unix())
+		lost, err := s.social.Upkeep.KeepNumbers(ctx, lease, s.Now().Unix())
 		if lost {
 			s.Log.WarnContext(ctx, "the database has lost a part of the stream: clients begin anew")
 			s.judge.Forget()
@@ -269,7 +277,7 @@ func (h *holding) tick(ctx context.Context, n int) error {
 	online := h.counter.Online()
 	h.online.Set(float64(online))
 	if online != h.written || n-h.writtenAt >= writeEvery {
-		if err := h.social.SetOnline(ctx, h.lease, online); err != nil {
+		if err := h.social.Presence.SetOnline(ctx, h.lease, online); err != nil {
 			return err
 		}
 		h.written, h.writtenAt = online, n
@@ -284,7 +292,7 @@ func (h *holding) tick(ctx context.Context, n int) error {
 	if n%cleanEvery != 0 {
 		return nil
 	}
-	erased, err := h.social.Clean(ctx, now)
+	erased, err := h.social.Upkeep.Clean(ctx, now)
 	if erased > 0 {
 		h.judge.Prune()
 		h.Log.InfoContext(ctx, "erased members who left an hour ago", "members", erased)

@@ -41,7 +41,7 @@ func (s *Snapshot) Online(now time.Time) *Online {
 func (v *View) readPresence(ctx context.Context) (presence, error) {
 	ctx, cancel := context.WithTimeout(ctx, figures.LookTime)
 	defer cancel()
-	online, counted, now, known, err := v.looks.Social.Online(ctx)
+	online, counted, now, known, err := v.looks.Social.Presence.Online(ctx)
 	return presence{online: online, counted: time.UnixMilli(counted), age: time.Duration(now-counted) * time.Millisecond, known: known}, err
 }
 

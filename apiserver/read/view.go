@@ -89,12 +89,12 @@ func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.T
 	v.tokens = figures.NewReader(st, now, v.away)
 	v.launches = boards.NewLaunches(st, gate, now, v.away)
 	v.pairs = pairs.NewFinder(pairs.Options{Store: st, Looks: looks, Tokens: v.tokens, Now: now, Log: log})
-	v.members = members.NewDirectory(looks.Social)
+	v.members = members.NewDirectory(looks.Social.Registry)
 	v.inTokens = tokenmembers.New(looks.Wallets, v.members)
 	v.ranks = boards.NewRanker(looks, v.inTokens, gate, now, log)
-	v.profit = profit.NewReader(st.Wallets, st.Social, v.members, now)
-	v.follower, v.older = stream.NewFollower(looks.Stream, looks.Social.ServerChanges, now), stream.NewReader(st, now)
-	v.standings = standings.New(looks.Social, now)
+	v.profit = profit.NewReader(st.Wallets, st.Social.Profit, v.members, now)
+	v.follower, v.older = stream.NewFollower(looks.Stream, looks.Social.Registry.ServerChanges, now), stream.NewReader(st, now)
+	v.standings = standings.New(looks.Social.Game, now)
 	v.snapshot.Store(&Snapshot{Catalog: declared.New(live.Now()), Members: v.members, Standings: v.standings, TokenMembers: v.inTokens})
 	return v
 }
@@ -202,7 +202,7 @@ func (v *View) readChains(ctx context.Context) ([]store.ChainStatus, error) {
 func (v *View) followStream(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, figures.LookTime)
 	defer cancel()
-	err := errors.Join(v.follower.Follow(ctx), v.older.FollowNotes(ctx, v.looks.Social))
+	err := errors.Join(v.follower.Follow(ctx), v.older.FollowNotes(ctx, v.looks.Social.Posts))
 	if err != nil && !v.streamFailed && ctx.Err() == nil {
 		v.log.WarnContext(ctx, "the stream can't be followed: what is new comes late", "err", err.Error())
 	}

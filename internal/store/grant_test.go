@@ -317,16 +317,16 @@ func TestTheMembersRole(t *testing.T) {
 	for i := range records {
 		records[i] = member.Record{ID: member.ID(fmt.Sprintf("u%d", i)), Handle: fmt.Sprintf("h%d", i), JoinedAt: 1, UpdatedAt: 1}
 	}
-	if applied, _, err := st.Social.Apply(t.Context(), records, false, 2); err != nil || applied[199].Outcome != member.Written {
+	if applied, _, err := st.Social.Registry.Apply(t.Context(), records, false, 2); err != nil || applied[199].Outcome != member.Written {
 		t.Errorf("write members: %v", err)
 	}
-	lease, err := st.Social.Acquire(t.Context(), "here", time.Hour.Milliseconds())
+	lease, err := st.Social.Leases.Acquire(t.Context(), "here", time.Hour.Milliseconds())
 	if err != nil || lease == nil {
 		t.Fatalf("take the lease: %v", err)
 	}
-	err = errors.Join(st.Social.SetOnline(t.Context(), lease, 1), st.Social.KeepPresent(t.Context(), lease, 60, []member.Number{1}, 0),
-		st.Social.Challenge(t.Context(), "text", 10), st.Social.Keep(t.Context(), "key", &social.KeptAnswer{Request: []byte{1}, Body: []byte{1}}, 1))
-	if _, cleaned := st.Social.Clean(t.Context(), 1<<32); err != nil || cleaned != nil {
+	err = errors.Join(st.Social.Presence.SetOnline(t.Context(), lease, 1), st.Social.Presence.KeepPresent(t.Context(), lease, 60, []member.Number{1}, 0),
+		st.Social.Registry.Challenge(t.Context(), "text", 10), st.Social.Answers.Keep(t.Context(), "key", &social.KeptAnswer{Request: []byte{1}, Body: []byte{1}}, 1))
+	if _, cleaned := st.Social.Upkeep.Clean(t.Context(), 1<<32); err != nil || cleaned != nil {
 		t.Errorf("everything else: %v, %v", err, cleaned)
 	}
 	if _, err := st.Leases.Acquire(t.Context(), "base", "members", time.Minute); err == nil {

@@ -32,7 +32,7 @@ func TestPoolsAndCurvesAreNobodysWallets(t *testing.T) {
 					ID: "u1", UpdatedAt: 1, Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: address(n)},
 				})
 			}
-			applied, _, err := s.Social.Apply(t.Context(), records, false, 2)
+			applied, _, err := s.Social.Registry.Apply(t.Context(), records, false, 2)
 			if err != nil {
 				t.Fatal(err)
 			}

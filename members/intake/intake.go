@@ -29,7 +29,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/members/judge"
 )
 
-// Registry keeps members. It is social.Store.
+// Registry keeps members, with their calls and posts, and the answers to requests with a key. Parts of social.Store do it together.
 type Registry interface {
 	Apply(ctx context.Context, records []member.Record, atomic bool, now int64) (applied []social.Applied, written bool, err error)
 	Member(ctx context.Context, id member.ID) (*member.Member, []member.Wallet, error)
@@ -41,7 +41,7 @@ type Registry interface {
 	Post(ctx context.Context, id member.PostID) (*member.Post, error)
 	PostChanges(ctx context.Context, after int64, limit int) ([]member.Post, error)
 	LastPostChange(ctx context.Context) (int64, error)
-	Posts(ctx context.Context, above int64, limit int) ([]member.Post, error)
+	PostsAbove(ctx context.Context, above int64, limit int) ([]member.Post, error)
 	IDsOf(ctx context.Context, numbers []member.Number) (map[member.Number]member.ID, error)
 	ExistingHandles(ctx context.Context, keys []string) (map[string]bool, error)
 	Challenge(ctx context.Context, text string, until int64) error

@@ -232,7 +232,7 @@ type postRecord struct {
 func (h *handler) exportPosts(r *request, w http.ResponseWriter, written map[member.ID]bool) error {
 	out := json.NewEncoder(w)
 	for above := int64(0); ; {
-		list, err := h.Registry.Posts(r.Context(), above, mostPosts)
+		list, err := h.Registry.PostsAbove(r.Context(), above, mostPosts)
 		if err != nil || len(list) == 0 {
 			return err
 		}

@@ -108,7 +108,7 @@ func (j *Judge) Look(ctx context.Context, l *social.Lease) error {
 		}
 	}
 	for some := range slices.Chunk(judged, writtenAtOnce) {
-		if err := j.Store.Social.Judge(ctx, l, some, j.Now().Unix()); err != nil {
+		if err := j.Store.Social.Calls.Judge(ctx, l, some, j.Now().Unix()); err != nil {
 			return err
 		}
 		for _, done := range some {
@@ -152,7 +152,7 @@ func (j *Judge) chains(ctx context.Context) (map[string]*store.ChainStatus, erro
 
 // follow takes in which calls there are. A database that has gone back is read anew.
 func (j *Judge) follow(ctx context.Context) error {
-	last, err := j.Store.Social.LastCallChange(ctx)
+	last, err := j.Store.Social.Calls.LastCallChange(ctx)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (j *Judge) follow(ctx context.Context) error {
 		}
 	}
 	for j.change < last {
-		list, err := j.Store.Social.CallChanges(ctx, j.change, callsAtOnce)
+		list, err := j.Store.Social.Calls.CallChanges(ctx, j.change, callsAtOnce)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (j *Judge) load(ctx context.Context, last int64) error {
 // eachToJudge reads the calls that aren't settled.
 func (j *Judge) eachToJudge(ctx context.Context, do func(*member.Call)) error {
 	for above := int64(0); ; {
-		list, err := j.Store.Social.CallsToJudge(ctx, above, callsAtOnce)
+		list, err := j.Store.Social.Calls.CallsToJudge(ctx, above, callsAtOnce)
 		if err != nil {
 			return err
 		}

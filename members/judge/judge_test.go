@@ -47,7 +47,7 @@ func newWorld(t written.TB, st *store.Store) *world {
 	w := &world{Market: written.NewMarket(t, st, start)}
 	w.FinalAfter, w.now = 6, w.Last.Time
 	var err error
-	if w.lease, err = st.Social.Acquire(t.Context(), "test", time.Hour.Milliseconds()); err != nil || w.lease == nil {
+	if w.lease, err = st.Social.Leases.Acquire(t.Context(), "test", time.Hour.Milliseconds()); err != nil || w.lease == nil {
 		t.Fatal("no lease", err)
 	}
 	w.apply(t, member.Record{ID: "u1", Handle: "ada", JoinedAt: 1, UpdatedAt: 1}, member.Record{ID: "u2", Handle: "bob", JoinedAt: 1, UpdatedAt: 1})
@@ -76,7 +76,7 @@ func (w *world) closes(t written.TB, seconds int64, in market.Address, usd, side
 
 func (w *world) apply(t written.TB, records ...member.Record) []social.Applied {
 	t.Helper()
-	applied, _, err := w.Store.Social.Apply(t.Context(), records, false, w.now)
+	applied, _, err := w.Store.Social.Registry.Apply(t.Context(), records, false, w.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func (w *world) look(t written.TB, id member.CallID) *member.Call {
 			t.Fatal(err)
 		}
 	}
-	c, err := w.Store.Social.Call(t.Context(), id)
+	c, err := w.Store.Social.Calls.Call(t.Context(), id)
 	if err != nil || c == nil {
 		t.Fatal(id, c, err)
 	}
@@ -452,7 +452,7 @@ func TestErasedCallsAreDropped(t *testing.T) {
 	id := w.must(t, "u2")
 	w.look(t, id)
 	w.apply(t, member.Record{ID: "u1", Deleted: true, UpdatedAt: w.now * 1e6})
-	if erased, err := w.Store.Social.Clean(t.Context(), w.now+3601); erased != 1 || err != nil {
+	if erased, err := w.Store.Social.Upkeep.Clean(t.Context(), w.now+3601); erased != 1 || err != nil {
 		t.Fatal(erased, err)
 	}
 	w.judge.Prune()
@@ -542,7 +542,7 @@ func TestNumbersThatTheDatabaseLost(t *testing.T) {
 		for _, of := range []member.ID{"u1", "u2"} {
 			w.must(t, of)
 		}
-		if lost, err := w.Store.Social.KeepNumbers(t.Context(), w.lease, w.now); lost || err != nil {
+		if lost, err := w.Store.Social.Upkeep.KeepNumbers(t.Context(), w.lease, w.now); lost || err != nil {
 			t.Fatalf("nothing is lost: %v, %v", lost, err)
 		}
 		db := w.Store.Inspect.Database().Write
@@ -551,7 +551,7 @@ func TestNumbersThatTheDatabaseLost(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if lost, err := w.Store.Social.KeepNumbers(t.Context(), w.lease, w.now); !lost || err != nil {
+		if lost, err := w.Store.Social.Upkeep.KeepNumbers(t.Context(), w.lease, w.now); !lost || err != nil {
 			t.Fatalf("a number is lost: %v, %v", lost, err)
 		}
 		list, err := w.Store.Served().Stream.After(t.Context(), 1, 10)

@@ -36,11 +36,11 @@ func BenchmarkLook(b *testing.B) {
 				for n := from; n < from+1000; n++ {
 					records = append(records, member.Record{ID: member.ID(fmt.Sprint("u", n)), Handle: fmt.Sprint("member_", n), JoinedAt: 1, UpdatedAt: 1})
 				}
-				if _, written, err := st.Social.Apply(b.Context(), records, true, start); err != nil || !written {
+				if _, written, err := st.Social.Registry.Apply(b.Context(), records, true, start); err != nil || !written {
 					b.Fatal(written, err)
 				}
 			}
-			social, err := st.Social.Acquire(b.Context(), "bench", time.Hour.Milliseconds())
+			social, err := st.Social.Leases.Acquire(b.Context(), "bench", time.Hour.Milliseconds())
 			if err != nil || social == nil {
 				b.Fatal(err)
 			}

@@ -68,7 +68,7 @@ func (k *Keeper) closeWidth(ctx context.Context, l *social.Lease, width, kept in
 	if kept > 0 {
 		oldest = now - kept
 	}
-	if err := k.Store.Social.CloseProfitBuckets(ctx, l, width, oldest, closed); err != nil {
+	if err := k.Store.Social.Profit.CloseProfitBuckets(ctx, l, width, oldest, closed); err != nil {
 		return err
 	}
 	if k.opens == nil {
@@ -84,7 +84,7 @@ func (k *Keeper) sumBucket(ctx context.Context, open, width int64, chains []stri
 	if sums, err = k.Store.Wallets.SumHours(ctx, chains, open, open+width); err != nil || width == hour {
 		return sums, err
 	}
-	hours, err := k.Store.Social.ProfitBuckets(ctx, hour, open, open+width)
+	hours, err := k.Store.Social.Profit.ProfitBuckets(ctx, hour, open, open+width)
 	if err != nil || int64(len(hours)) < width/hour {
 		return sums, err
 	}
@@ -101,7 +101,7 @@ func (k *Keeper) sumBucket(ctx context.Context, open, width int64, chains []stri
 // not before what is kept. ok is false where no member has done anything yet.
 func (k *Keeper) nextBucket(ctx context.Context, width, kept int64, chains []string) (open int64, ok bool, err error) {
 	now := k.Now().Unix()
-	last, ok, err := k.Store.Social.LastProfitBucket(ctx, width)
+	last, ok, err := k.Store.Social.Profit.LastProfitBucket(ctx, width)
 	if err != nil {
 		return 0, false, err
 	}

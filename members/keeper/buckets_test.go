@@ -15,7 +15,7 @@ const (
 
 func (w *world) buckets(t *testing.T, width int64) []social.ProfitBucket {
 	t.Helper()
-	list, err := w.store.Social.ProfitBuckets(t.Context(), width, 0, w.now)
+	list, err := w.store.Social.Profit.ProfitBuckets(t.Context(), width, 0, w.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestBuckets(t *testing.T) {
 
 		w.apply(t, member.Record{ID: "u1", Deleted: true, UpdatedAt: 2})
 		w.now += hour
-		if _, err := w.store.Social.Clean(t.Context(), w.now+1); err != nil {
+		if _, err := w.store.Social.Upkeep.Clean(t.Context(), w.now+1); err != nil {
 			t.Fatal(err)
 		}
 		w.chains[0].Forget(t, wallets[0])
@@ -88,7 +88,7 @@ func TestBuckets(t *testing.T) {
 		}
 		w.wantTraded(t, "of a week", week, 2, 10, 2)
 		w.wantTraded(t, "of a day", 24*hour, 10, 10, 2)
-		if list, err := w.store.Social.ProfitBuckets(t.Context(), hour, 0, w.now); err != nil || len(list) != 9*24 {
+		if list, err := w.store.Social.Profit.ProfitBuckets(t.Context(), hour, 0, w.now); err != nil || len(list) != 9*24 {
 			t.Errorf("%d buckets of an hour are kept, %v", len(list), err)
 		}
 	})

@@ -64,11 +64,11 @@ func TestAProcessEndsWhileRulesChange(t *testing.T) {
 		}
 		w.apply(t, records...)
 		w.look(t)
-		state, err := w.store.Social.GameState(t.Context())
+		state, err := w.store.Social.Game.GameState(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		numbers, err := w.store.Social.GameMembers(t.Context(), 0, 1000)
+		numbers, err := w.store.Social.Game.GameMembers(t.Context(), 0, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestAProcessEndsWhileRulesChange(t *testing.T) {
 			p.Member, p.XP, p.Week, p.WeekXP = n, 12, game.WeekOf(start/86400), 12
 			played = append(played, p)
 		}
-		if err := w.store.Social.KeepGame(t.Context(), w.lease, played, state, w.now); err != nil {
+		if err := w.store.Social.Game.KeepGame(t.Context(), w.lease, played, state, w.now); err != nil {
 			t.Fatal(err)
 		}
 		other := *w.rules

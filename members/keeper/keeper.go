@@ -119,7 +119,7 @@ func (k *Keeper) Look(ctx context.Context, l *social.Lease) error {
 
 // look gives the chains of which everything was taken in.
 func (k *Keeper) look(ctx context.Context, l *social.Lease) ([]store.ChainStatus, error) {
-	stored, err := k.Store.Social.GameState(ctx)
+	stored, err := k.Store.Social.Game.GameState(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -196,14 +196,14 @@ func (k *Keeper) load(ctx context.Context, l *social.Lease, stored *social.GameS
 		k.Log.InfoContext(ctx, "the rules of the game have changed: what members have come to is computed anew")
 		stored = cloneOf(stored)
 		stored.IsApplying = true // whoever begins anew before all are computed computes all of them, by whatever rules
-		if err := k.Store.Social.KeepGame(ctx, l, nil, stored, k.Now().Unix()); err != nil {
+		if err := k.Store.Social.Game.KeepGame(ctx, l, nil, stored, k.Now().Unix()); err != nil {
 			return err
 		}
 		if err := k.standAll(ctx, l, stored); err != nil {
 			return err
 		}
 		stored.Rules, stored.IsApplying = k.Rules, false
-		if err := k.Store.Social.KeepGame(ctx, l, nil, stored, k.Now().Unix()); err != nil {
+		if err := k.Store.Social.Game.KeepGame(ctx, l, nil, stored, k.Now().Unix()); err != nil {
 			return err
 		}
 	}
@@ -219,13 +219,13 @@ func cloneOf(s *social.GameState) *social.GameState {
 
 // standAll computes anew what all members have come to.
 func (k *Keeper) standAll(ctx context.Context, l *social.Lease, state *social.GameState) error {
-	all, err := k.Store.Social.CountMembers(ctx)
+	all, err := k.Store.Social.Registry.CountMembers(ctx)
 	if err != nil {
 		return err
 	}
 	began, said, done := k.Now(), k.Now(), 0
 	for above := member.Number(0); ; {
-		list, err := k.Store.Social.GameMembers(ctx, above, anewAtOnce)
+		list, err := k.Store.Social.Game.GameMembers(ctx, above, anewAtOnce)
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -259,7 +259,7 @@ func (k *Keeper) stand(ctx context.Context, l *social.Lease, members []member.Nu
 				played = append(played, p)
 			}
 		}
-		if err := k.Store.Social.KeepGame(ctx, l, played, state, k.Now().Unix()); err != nil {
+		if err := k.Store.Social.Game.KeepGame(ctx, l, played, state, k.Now().Unix()); err != nil {
 			return err
 		}
 	}
@@ -286,13 +286,13 @@ type records struct {
 }
 
 func (k *Keeper) readRecords(ctx context.Context, members []member.Number) (r records, err error) {
-	if r.days, err = k.Store.Social.GameDays(ctx, members); err != nil {
+	if r.days, err = k.Store.Social.Game.GameDays(ctx, members); err != nil {
 		return r, err
 	}
-	if r.places, err = k.Store.Social.SeasonPlaces(ctx, members); err != nil {
+	if r.places, err = k.Store.Social.Game.SeasonPlaces(ctx, members); err != nil {
 		return r, err
 	}
-	r.standings, err = k.Store.Social.GameStandings(ctx, members)
+	r.standings, err = k.Store.Social.Game.GameStandings(ctx, members)
 	return r, err
 }
 
@@ -326,7 +326,7 @@ func (k *Keeper) write(ctx context.Context, l *social.Lease, t *todo, chains []s
 		if err != nil {
 			return err
 		}
-		if err := k.Store.Social.KeepGame(ctx, l, played, k.state, k.Now().Unix()); err != nil {
+		if err := k.Store.Social.Game.KeepGame(ctx, l, played, k.state, k.Now().Unix()); err != nil {
 			return err
 		}
 		k.saved = cloneOf(k.state)
@@ -338,7 +338,7 @@ func (k *Keeper) write(ctx context.Context, l *social.Lease, t *todo, chains []s
 		return err
 	}
 	if len(played) > 0 || k.saved == nil || k.isFarther(t.next) {
-		if err := k.Store.Social.KeepGame(ctx, l, played, t.next, k.Now().Unix()); err != nil {
+		if err := k.Store.Social.Game.KeepGame(ctx, l, played, t.next, k.Now().Unix()); err != nil {
 			return err
 		}
 		k.saved = cloneOf(t.next)
@@ -470,7 +470,7 @@ func (k *Keeper) countWins(ctx context.Context, members []member.Number, t *todo
 			}
 		}
 	}
-	wins, err := k.Store.Social.Wins(ctx, callers, game.Opens(oldest))
+	wins, err := k.Store.Social.Game.Wins(ctx, callers, game.Opens(oldest))
 	if err != nil {
 		return err
 	}

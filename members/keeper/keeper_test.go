@@ -86,7 +86,7 @@ func newWorld(t written.TB, st *store.Store) *world {
 	t.Helper()
 	w := &world{store: st, now: start, rules: game.Default(), wins: map[int64]int64{}, closed: map[int64]map[member.Number]int64{}}
 	var err error
-	if w.lease, err = st.Social.Acquire(t.Context(), "test", time.Hour.Milliseconds()); err != nil || w.lease == nil {
+	if w.lease, err = st.Social.Leases.Acquire(t.Context(), "test", time.Hour.Milliseconds()); err != nil || w.lease == nil {
 		t.Fatal("no lease", err)
 	}
 	w.apply(t, member.Record{ID: "u1", Handle: "ada", JoinedAt: 1, UpdatedAt: 1}, member.Record{ID: "u2", Handle: "bob", JoinedAt: 1, UpdatedAt: 1})
@@ -136,7 +136,7 @@ func (w *world) restart() {
 
 func (w *world) apply(t written.TB, records ...member.Record) {
 	t.Helper()
-	applied, _, err := w.store.Social.Apply(t.Context(), records, false, w.now)
+	applied, _, err := w.store.Social.Registry.Apply(t.Context(), records, false, w.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func (w *world) call(t written.TB, of member.ID) {
 	w.apply(t, member.Record{ID: of, UpdatedAt: w.now * 1e6, Call: &member.CallRecord{
 		ID: id, Chain: "base", Mint: mint, Price: member.CallPrice{USD: 1, CloseUSD: 1, Block: 100, Time: w.now},
 	}})
-	c, err := w.store.Social.Call(t.Context(), id)
+	c, err := w.store.Social.Calls.Call(t.Context(), id)
 	if err != nil || c == nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func (w *world) decide(t written.TB, c *member.Call, wins bool) {
 		c.Standing = member.Standing{Outcome: member.CallWin, DecidedAt: w.now, PeakUSD: 2}
 		w.wins[c.Number] = w.now
 	}
-	if err := w.store.Social.Judge(t.Context(), w.lease, []social.Judged{{Number: c.Number, Standing: c.Standing}}, w.now); err != nil {
+	if err := w.store.Social.Calls.Judge(t.Context(), w.lease, []social.Judged{{Number: c.Number, Standing: c.Standing}}, w.now); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -266,20 +266,20 @@ func (w *world) days() map[member.Number]map[int64]*game.Day {
 // check holds what is stored to what the trades say.
 func (w *world) check(t written.TB) {
 	t.Helper()
-	state, err := w.store.Social.GameState(t.Context())
+	state, err := w.store.Social.Game.GameState(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	both := []member.Number{1, 2}
-	stored, err := w.store.Social.GameDays(t.Context(), both)
+	stored, err := w.store.Social.Game.GameDays(t.Context(), both)
 	if err != nil {
 		t.Fatal(err)
 	}
-	standings, err := w.store.Social.GameStandings(t.Context(), both)
+	standings, err := w.store.Social.Game.GameStandings(t.Context(), both)
 	if err != nil {
 		t.Fatal(err)
 	}
-	places, err := w.store.Social.SeasonPlaces(t.Context(), both)
+	places, err := w.store.Social.Game.SeasonPlaces(t.Context(), both)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func (k *Keeper) isOver(end int64, chains []store.ChainStatus) bool {
 }
 
 func (k *Keeper) closeSeason(ctx context.Context, l *social.Lease, week int64) error {
-	scores, err := k.Store.Social.SeasonScores(ctx, week, game.MostPlaces+1)
+	scores, err := k.Store.Social.Game.SeasonScores(ctx, week, game.MostPlaces+1)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (k *Keeper) closeSeason(ctx context.Context, l *social.Lease, week int64) e
 	}
 	next := cloneOf(k.state)
 	next.Season = week
-	if err := k.Store.Social.CloseSeason(ctx, l, week, places, next); err != nil {
+	if err := k.Store.Social.Game.CloseSeason(ctx, l, week, places, next); err != nil {
 		return err
 	}
 	k.state, k.saved = next, cloneOf(next)
@@ -72,7 +72,7 @@ func (k *Keeper) closeSeason(ctx context.Context, l *social.Lease, week int64) e
 
 // standPlaced adds the places of a season to what the members with a place have come to.
 func (k *Keeper) standPlaced(ctx context.Context, l *social.Lease, week int64) error {
-	members, err := k.Store.Social.PlacedIn(ctx, week)
+	members, err := k.Store.Social.Game.PlacedIn(ctx, week)
 	if err != nil {
 		return err
 	}

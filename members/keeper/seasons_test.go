@@ -25,7 +25,7 @@ func both(t *testing.T, f func(t *testing.T, w *world)) {
 
 func (w *world) standing(t *testing.T, of member.Number) social.GameStanding {
 	t.Helper()
-	all, err := w.store.Social.GameStandings(t.Context(), []member.Number{of})
+	all, err := w.store.Social.Game.GameStandings(t.Context(), []member.Number{of})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,11 +41,11 @@ func (w *world) wantXP(t *testing.T, what string, of member.Number, xp, week int
 
 func (w *world) wantSeason(t *testing.T, what string, closed int64, places ...game.Place) {
 	t.Helper()
-	state, err := w.store.Social.GameState(t.Context())
+	state, err := w.store.Social.Game.GameState(t.Context())
 	if err != nil || state == nil {
 		t.Fatal(state, err)
 	}
-	got, err := w.store.Social.SeasonPlaces(t.Context(), []member.Number{1, 2})
+	got, err := w.store.Social.Game.SeasonPlaces(t.Context(), []member.Number{1, 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,13 +151,13 @@ func TestAProcessEndsBetween(t *testing.T) {
 		week := game.WeekOf(game.DateOf(start))
 		w.trade(t, w.chains[0], wallets[0], 0, 5)
 		w.look(t)
-		state, err := w.store.Social.GameState(t.Context())
+		state, err := w.store.Social.Game.GameState(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		state.Season = week
 		w.now = monday + 2*86400
-		if err := w.store.Social.CloseSeason(t.Context(), w.lease, week, map[member.Number]game.Place{1: {Week: week, Place: 1, Score: 12}}, state); err != nil {
+		if err := w.store.Social.Game.CloseSeason(t.Context(), w.lease, week, map[member.Number]game.Place{1: {Week: week, Place: 1, Score: 12}}, state); err != nil {
 			t.Fatal(err)
 		}
 		w.restart()
@@ -202,7 +202,7 @@ func TestWhoLeaves(t *testing.T) {
 		w.look(t)
 		w.wantXP(t, "it can be revoked for an hour", 1, 14, 14)
 		w.now += 3601
-		if n, err := w.store.Social.Clean(t.Context(), w.now); err != nil || n != 1 {
+		if n, err := w.store.Social.Upkeep.Clean(t.Context(), w.now); err != nil || n != 1 {
 			t.Fatal(n, err)
 		}
 		w.wantXP(t, "an hour later", 1, 0, 0)
@@ -210,7 +210,7 @@ func TestWhoLeaves(t *testing.T) {
 		w.look(t)
 		w.late(t, monday+2*86400)
 		w.wantXP(t, "after that", 1, 0, 0)
-		days, err := w.store.Social.GameDays(t.Context(), []member.Number{1, 2})
+		days, err := w.store.Social.Game.GameDays(t.Context(), []member.Number{1, 2})
 		if err != nil || len(days[1]) > 0 || len(days[2]) != 1 {
 			t.Errorf("the days are %v, %v", days, err)
 		}
@@ -245,12 +245,12 @@ func TestADatabaseThatHasLostSome(t *testing.T) {
 		w.trade(t, c, wallets[0], 1, 5)
 		w.look(t)
 		w.wantXP(t, "before", 1, 14, 14)
-		state, err := w.store.Social.GameState(t.Context())
+		state, err := w.store.Social.Game.GameState(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		state.Stream += 5 // numbers that the database has no more
-		if err := w.store.Social.KeepGame(t.Context(), w.lease, nil, state, w.now); err != nil {
+		if err := w.store.Social.Game.KeepGame(t.Context(), w.lease, nil, state, w.now); err != nil {
 			t.Fatal(err)
 		}
 		c.rewind(t, 1)
@@ -271,11 +271,11 @@ func TestAnotherProcessKeeps(t *testing.T) {
 		t.Helper()
 		w.trade(t, w.chains[0], wallets[0], 0, 5)
 		former := w.lease
-		if err := w.store.Social.Release(t.Context(), former); err != nil {
+		if err := w.store.Social.Leases.Release(t.Context(), former); err != nil {
 			t.Fatal(err)
 		}
 		var err error
-		if w.lease, err = w.store.Social.Acquire(t.Context(), "another", time.Hour.Milliseconds()); err != nil || w.lease == nil {
+		if w.lease, err = w.store.Social.Leases.Acquire(t.Context(), "another", time.Hour.Milliseconds()); err != nil || w.lease == nil {
 			t.Fatal(err)
 		}
 		if err := w.keeper.Look(t.Context(), former); err == nil {

@@ -53,7 +53,7 @@ func (t *todo) recount(ctx context.Context) error {
 	}
 	t.isRecounted = true
 	from := game.DateOf(t.lastRead) - 1
-	list, err := t.Store.Social.GameDaysSince(ctx, from)
+	list, err := t.Store.Social.Game.GameDaysSince(ctx, from)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (t *todo) readStream(ctx context.Context) (more bool, err error) {
 
 // readCalls takes in which calls have won, or not any more.
 func (t *todo) readCalls(ctx context.Context) (more bool, err error) {
-	last, err := t.Store.Social.LastCallChange(ctx)
+	last, err := t.Store.Social.Calls.LastCallChange(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -159,7 +159,7 @@ func (t *todo) readCalls(ctx context.Context) (more bool, err error) {
 		}
 		t.next.CallChange = last
 	}
-	list, err := t.Store.Social.CallChanges(ctx, t.next.CallChange, readAtOnce)
+	list, err := t.Store.Social.Calls.CallChanges(ctx, t.next.CallChange, readAtOnce)
 	if err != nil {
 		return false, err
 	}

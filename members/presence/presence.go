@@ -15,19 +15,24 @@ import (
 // Window is for how long a member is present after a heartbeat, in seconds.
 const Window = 180
 
-// Store keeps who was present for the next process, and tells who is a member. It is social.Store.
-type Store interface {
+// Registry tells who is a member. It is social.Registry.
+type Registry interface {
 	Numbers(ctx context.Context, ids []member.ID) (map[member.ID]member.Number, error)
 	Changes(ctx context.Context, after int64, limit int) ([]social.Change, error)
 	LastChange(ctx context.Context) (int64, error)
+}
+
+// Store keeps who was present for the next process. It is social.Presence.
+type Store interface {
 	Present(ctx context.Context, oldest int64) (map[member.Number]int64, error)
 	KeepPresent(ctx context.Context, l *social.Lease, minute int64, present []member.Number, oldest int64) error
 }
 
 // Counter counts members, not heartbeats.
 type Counter struct {
-	store Store
-	now   func() time.Time
+	registry Registry
+	store    Store
+	now      func() time.Time
 
 	mu sync.Mutex
 	// numbers are those of the members that were asked about; a change of the registry takes a member out.
@@ -40,15 +45,15 @@ type Counter struct {
 }
 
 // New is a counter that has seen nobody.
-func New(store Store, now func() time.Time) *Counter {
+func New(registry Registry, store Store, now func() time.Time) *Counter {
 	return &Counter{
-		store: store, now: now, numbers: map[member.ID]member.Number{}, last: map[member.Number]int64{}, counts: map[int64]int{},
+		registry: registry, store: store, now: now, numbers: map[member.ID]member.Number{}, last: map[member.Number]int64{}, counts: map[int64]int{},
 	}
 }
 
 // Restore begins anew with whom another process saw. Of them only the minute is known: they are present until three minutes after its end.
 func (c *Counter) Restore(ctx context.Context) error {
-	change, err := c.store.LastChange(ctx)
+	change, err := c.registry.LastChange(ctx)
 	if err != nil {
 		return err
 	}
@@ -75,7 +80,7 @@ func (c *Counter) Seen(ctx context.Context, ids []member.ID) (unknown []member.I
 		ask, change := c.unasked(ids)
 		found := map[member.ID]member.Number{}
 		if len(ask) > 0 {
-			if found, err = c.store.Numbers(ctx, ask); err != nil {
+			if found, err = c.registry.Numbers(ctx, ask); err != nil {
 				return nil, err
 			}
 		}
@@ -166,7 +171,7 @@ func (c *Counter) Follow(ctx context.Context) error {
 		c.mu.Lock()
 		after := c.change
 		c.mu.Unlock()
-		list, err := c.store.Changes(ctx, after, changesAtOnce)
+		list, err := c.registry.Changes(ctx, after, changesAtOnce)
 		if err != nil || len(list) == 0 {
 			return err
 		}

@@ -62,7 +62,7 @@ func (f *follower) board() *Board { return f.Ranking().Board(1, f.in, f.away) }
 
 // follow makes a follower with the ledger's time.
 func follow(w *readtest.Ledger, clock func() time.Time) *follower {
-	d := members.NewDirectory(w.Store.Social)
+	d := members.NewDirectory(w.Store.Social.Registry)
 	return &follower{
 		Ranker:    NewRanker(w.Store, tokenmembers.New(w.Store.Wallets, d), board.DefaultGate(), clock, slog.New(slog.DiscardHandler)),
 		directory: d, live: catalog.NewLive(readtest.Catalog()),

@@ -14,7 +14,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/social"
 )
 
-// Registry is what has changed of members. It is social.Store.
+// Registry is what has changed of members. It is social.Registry.
 type Registry interface {
 	Changes(ctx context.Context, after int64, limit int) ([]social.Change, error)
 	LastChange(ctx context.Context) (int64, error)

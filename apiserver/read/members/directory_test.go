@@ -20,7 +20,7 @@ func TestFollowing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		st := storetest.Open(t, "sqlite")
-		d := NewDirectory(st.Social)
+		d := NewDirectory(st.Social.Registry)
 		gave, version := map[member.WalletKey]string{}, d.Version()
 		ids := rapid.SampledFrom([]member.ID{"u1", "u2", "u3"})
 		now := int64(1_000_000)
@@ -39,7 +39,7 @@ func TestFollowing(t *testing.T) {
 				})
 			case "time":
 				now += rapid.SampledFrom([]int64{1, 7200, 91 * 86_400}).Draw(rt, "seconds")
-				if _, err := st.Social.Clean(t.Context(), now); err != nil {
+				if _, err := st.Social.Upkeep.Clean(t.Context(), now); err != nil {
 					rt.Fatal(err)
 				}
 			case "follow":
@@ -79,7 +79,7 @@ func TestFollowing(t *testing.T) {
 func write(t *testing.T, st *store.Store, now int64, r member.Record) {
 	t.Helper()
 	r.UpdatedAt = now * 1_000_000
-	if _, _, err := st.Social.Apply(t.Context(), []member.Record{r}, false, now); err != nil {
+	if _, _, err := st.Social.Registry.Apply(t.Context(), []member.Record{r}, false, now); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -89,7 +89,7 @@ func named(t *testing.T, rt *rapid.T, st *store.Store) map[member.WalletKey]stri
 	t.Helper()
 	out := map[member.WalletKey]string{}
 	for _, id := range []member.ID{"u1", "u2", "u3"} {
-		m, theirs, err := st.Social.Member(t.Context(), id)
+		m, theirs, err := st.Social.Registry.Member(t.Context(), id)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func owners(t *testing.T, rt *rapid.T, st *store.Store) map[market.Address]Walle
 	t.Helper()
 	out := map[market.Address]Wallet{}
 	for _, id := range []member.ID{"u1", "u2", "u3"} {
-		m, theirs, err := st.Social.Member(t.Context(), id)
+		m, theirs, err := st.Social.Registry.Member(t.Context(), id)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func owners(t *testing.T, rt *rapid.T, st *store.Store) map[market.Address]Walle
 func TestAMemberComesBack(t *testing.T) {
 	t.Parallel()
 	st := storetest.Open(t, "sqlite")
-	d := NewDirectory(st.Social)
+	d := NewDirectory(st.Social.Registry)
 	follow := func(want string) {
 		t.Helper()
 		if err := d.Follow(t.Context()); err != nil {
@@ -142,10 +142,10 @@ func TestAMemberComesBack(t *testing.T) {
 	follow("u1")
 	write(t, st, 12, member.Record{ID: "u1", Deleted: true})
 	const later = 91 * 86_400 // the handle is free again
-	if erased, err := st.Social.Clean(t.Context(), later); err != nil || erased != 1 {
+	if erased, err := st.Social.Upkeep.Clean(t.Context(), later); err != nil || erased != 1 {
 		t.Fatalf("%d were erased: %v", erased, err)
 	}
-	if _, err := st.Social.Clean(t.Context(), 2*later); err != nil {
+	if _, err := st.Social.Upkeep.Clean(t.Context(), 2*later); err != nil {
 		t.Fatal(err)
 	}
 	write(t, st, 2*later, joins)

@@ -47,7 +47,7 @@ func BenchmarkReads(b *testing.B) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	began := time.Now()
-	d := members.NewDirectory(st.Social)
+	d := members.NewDirectory(st.Social.Registry)
 	if err := d.Follow(b.Context()); err != nil {
 		b.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func BenchmarkReads(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			var cold, warm []time.Duration
 			for b.Loop() {
-				r := profit.NewReader(st.Wallets, st.Social, d, time.Now)
+				r := profit.NewReader(st.Wallets, st.Social.Profit, d, time.Now)
 				for _, took := range []*[]time.Duration{&cold, &warm} {
 					began := time.Now()
 					if err := read(r); err != nil {
@@ -97,11 +97,11 @@ func benchRegistry(b *testing.B, st *store.Store) map[int]int64 {
 			records = append(records, member.Record{ID: id, Handle: fmt.Sprint("member_", n), JoinedAt: 1, UpdatedAt: 1},
 				member.Record{ID: id, UpdatedAt: 1, Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: benchWallet(n), Since: 1}})
 		}
-		if _, written, err := st.Social.Apply(b.Context(), records, true, now); err != nil || !written {
+		if _, written, err := st.Social.Registry.Apply(b.Context(), records, true, now); err != nil || !written {
 			b.Fatal(written, err)
 		}
 	}
-	d := members.NewDirectory(st.Social)
+	d := members.NewDirectory(st.Social.Registry)
 	if err := d.Follow(b.Context()); err != nil {
 		b.Fatal(err)
 	}

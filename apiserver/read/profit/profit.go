@@ -58,7 +58,7 @@ type Reader struct {
 	versions atomic.Int64
 }
 
-// Buckets has what members realised in stretches of time that can't change any more. It is social.Store.
+// Buckets has what members realised in stretches of time that can't change any more. It is social.Profit.
 type Buckets interface {
 	ProfitBuckets(ctx context.Context, width, from, to int64) ([]social.ProfitBucket, error)
 	FirstProfitBucket(ctx context.Context, width int64) (open int64, ok bool, err error)

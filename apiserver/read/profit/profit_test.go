@@ -104,7 +104,7 @@ func TestBoardIsWhatWindowsAre(t *testing.T) {
 			at := rapid.SampledFrom(all).Draw(rt, "near").At
 			to = at - at%60 + rapid.SampledFrom([]int64{0, pnl.Day, 60, pnl.Day - 60}).Draw(rt, "how near")
 		}
-		got, stale, err := profit.NewReader(st.Wallets, st.Social, d, time.Now).Board(t.Context(), of, to, false)
+		got, stale, err := profit.NewReader(st.Wallets, st.Social.Profit, d, time.Now).Board(t.Context(), of, to, false)
 		if err != nil || stale {
 			rt.Fatal(stale, err)
 		}
@@ -173,7 +173,7 @@ func enrol(t *testing.T, st *store.Store) (owners map[market.Address]int64, d *m
 			records = append(records, member.Record{ID: name, UpdatedAt: 1, Wallet: w})
 		}
 	}
-	applied, _, err := st.Social.Apply(t.Context(), records, true, now)
+	applied, _, err := st.Social.Registry.Apply(t.Context(), records, true, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func enrol(t *testing.T, st *store.Store) (owners map[market.Address]int64, d *m
 			t.Fatal(a.Err)
 		}
 	}
-	d = members.NewDirectory(st.Social)
+	d = members.NewDirectory(st.Social.Registry)
 	if err := d.Follow(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestProvedAlone(t *testing.T) {
 		}
 	}
 	b.write(t, st, "base")
-	r := profit.NewReader(st.Wallets, st.Social, d, time.Now)
+	r := profit.NewReader(st.Wallets, st.Social.Profit, d, time.Now)
 	for provedAlone, want := range map[bool]int{false: 3, true: 1} {
 		got, _, err := r.Board(t.Context(), chains, now-now%60, provedAlone)
 		if err != nil || len(got.Traders) != want {
@@ -263,7 +263,7 @@ func TestSeries(t *testing.T) {
 	trade(3, pnl.Sell, open-1800, 101)
 	trade(3, pnl.Sell, open, 300)
 	b.write(t, st, "base")
-	r := profit.NewReader(st.Wallets, st.Social, members.NewDirectory(st.Social), time.Now)
+	r := profit.NewReader(st.Wallets, st.Social.Profit, members.NewDirectory(st.Social.Registry), time.Now)
 	if first, ok, err := r.FirstHour(t.Context(), chains); first != open-3*3600 || !ok || err != nil {
 		t.Errorf("the first hour is %d, %v, %v", first, ok, err)
 	}
@@ -293,7 +293,7 @@ func TestClosedBuckets(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			st := storetest.Open(t, kind)
-			l, err := st.Social.Acquire(t.Context(), "test", time.Hour.Milliseconds())
+			l, err := st.Social.Leases.Acquire(t.Context(), "test", time.Hour.Milliseconds())
 			if err != nil || l == nil {
 				t.Fatal(err)
 			}
@@ -302,11 +302,11 @@ func TestClosedBuckets(t *testing.T) {
 			for _, b := range []social.ProfitBucket{
 				{Width: 3600, OpenAt: open - 4*3600, HourSums: market.HourSums{Sales: 1}}, {Width: 3600, OpenAt: open - 2*3600, HourSums: lost}, {Width: 6 * 3600, OpenAt: open - 3600, HourSums: market.HourSums{Sales: 1}},
 			} {
-				if err := st.Social.CloseProfitBuckets(t.Context(), l, b.Width, 0, []social.ProfitBucket{b}); err != nil {
+				if err := st.Social.Profit.CloseProfitBuckets(t.Context(), l, b.Width, 0, []social.ProfitBucket{b}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			r := profit.NewReader(st.Wallets, st.Social, members.NewDirectory(st.Social), time.Now)
+			r := profit.NewReader(st.Wallets, st.Social.Profit, members.NewDirectory(st.Social.Registry), time.Now)
 			s, stale, err := r.Series(t.Context(), chains, profit.Span{Interval: 3600, From: open - 3*3600, To: now, Final: 0})
 			if err != nil || stale {
 				t.Fatal(stale, err)
@@ -315,10 +315,10 @@ func TestClosedBuckets(t *testing.T) {
 			if !slices.Equal(s.Points, want) {
 				t.Errorf("the points are %+v, want %+v", s.Points, want)
 			}
-			if err := st.Social.CloseProfitBuckets(t.Context(), l, 3600, open-2*3600, nil); err != nil {
+			if err := st.Social.Profit.CloseProfitBuckets(t.Context(), l, 3600, open-2*3600, nil); err != nil {
 				t.Fatal(err)
 			}
-			if all, err := st.Social.ProfitBuckets(t.Context(), 3600, 0, now); err != nil || len(all) != 1 || all[0].OpenAt != open-2*3600 {
+			if all, err := st.Social.Profit.ProfitBuckets(t.Context(), 3600, 0, now); err != nil || len(all) != 1 || all[0].OpenAt != open-2*3600 {
 				t.Errorf("of the old ones there are %+v, %v", all, err)
 			}
 		})
@@ -331,7 +331,7 @@ func TestAskedAgain(t *testing.T) {
 	st := storetest.Open(t, "sqlite")
 	owners, d := enrol(t, st)
 	var passed atomic.Int64
-	r := profit.NewReader(st.Wallets, st.Social, d, func() time.Time { return time.Unix(now+passed.Load(), 0) })
+	r := profit.NewReader(st.Wallets, st.Social.Profit, d, func() time.Time { return time.Unix(now+passed.Load(), 0) })
 	sales := func() int {
 		t.Helper()
 		b, stale, err := r.Board(t.Context(), chains, now-now%60, false)

@@ -202,7 +202,7 @@ func (w *Ledger) Apply(records ...member.Record) {
 		records[i].UpdatedAt = w.Now*1_000_000 + w.records
 		w.records++
 	}
-	if _, _, err := w.Store.Social.Apply(w.t.Context(), records, false, w.Now); err != nil {
+	if _, _, err := w.Store.Social.Registry.Apply(w.t.Context(), records, false, w.Now); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -213,7 +213,7 @@ func (w *Ledger) Sync(accounts ...market.Address) {
 	w.t.Helper()
 	for _, chain := range Chains {
 		for _, a := range accounts {
-			owner, err := w.Store.Social.WalletOn(w.t.Context(), chainconfig.EVM, a, chain)
+			owner, err := w.Store.Social.Registry.WalletOn(w.t.Context(), chainconfig.EVM, a, chain)
 			if err != nil {
 				w.t.Fatal(err)
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/social"
 )
 
-// Game is what has changed in the game. It is social.Store.
+// Game is what has changed in the game. It is social.Game.
 type Game interface {
 	GameState(ctx context.Context) (*social.GameState, error)
 	LastGameChange(ctx context.Context) (int64, error)

@@ -40,11 +40,11 @@ func open(tb testing.TB, kind string, members int) *kept {
 		for n := from; n < min(from+1000, members); n++ {
 			records = append(records, member.Record{ID: member.ID(fmt.Sprint("u", n)), Handle: fmt.Sprint("member_", n), JoinedAt: 1, UpdatedAt: 1})
 		}
-		if _, written, err := st.Social.Apply(tb.Context(), records, true, 1); err != nil || !written {
+		if _, written, err := st.Social.Registry.Apply(tb.Context(), records, true, 1); err != nil || !written {
 			tb.Fatal(written, err)
 		}
 	}
-	if k.lease, err = st.Social.Acquire(tb.Context(), "test", time.Hour.Milliseconds()); err != nil || k.lease == nil {
+	if k.lease, err = st.Social.Leases.Acquire(tb.Context(), "test", time.Hour.Milliseconds()); err != nil || k.lease == nil {
 		tb.Fatal(err)
 	}
 	return k
@@ -52,7 +52,7 @@ func open(tb testing.TB, kind string, members int) *kept {
 
 func (k *kept) keep(played ...social.Played) {
 	k.Helper()
-	if err := k.st.Social.KeepGame(k.Context(), k.lease, played, k.state, 100); err != nil {
+	if err := k.st.Social.Game.KeepGame(k.Context(), k.lease, played, k.state, 100); err != nil {
 		k.Fatal(err)
 	}
 }
@@ -79,7 +79,7 @@ func TestFollow(t *testing.T) {
 			t.Parallel()
 			k := open(t, kind, 3)
 			now := time.Unix(1000, 0)
-			s := standings.New(k.st.Social, func() time.Time { return now })
+			s := standings.New(k.st.Social.Game, func() time.Time { return now })
 			if _, ok := s.Rank(1); ok || s.IsWhole() {
 				t.Error("there are ranks before anything was read")
 			}
@@ -135,14 +135,14 @@ func TestWhoComesBack(t *testing.T) {
 			t.Parallel()
 			k := open(t, kind, 2)
 			k.keep(stands(1, 100, "first-trade"), stands(2, 20))
-			s := standings.New(k.st.Social, time.Now)
+			s := standings.New(k.st.Social.Game, time.Now)
 			k.follow(s)
 			for _, r := range []member.Record{{ID: "u0", Deleted: true, UpdatedAt: 2}, {ID: "u0", Handle: "again", JoinedAt: 1, UpdatedAt: 3}} {
-				if _, _, err := k.st.Social.Apply(t.Context(), []member.Record{r}, false, 10); err != nil {
+				if _, _, err := k.st.Social.Registry.Apply(t.Context(), []member.Record{r}, false, 10); err != nil {
 					t.Fatal(err)
 				}
 				if r.Deleted {
-					if n, err := k.st.Social.Clean(t.Context(), 10+3600); err != nil || n != 1 {
+					if n, err := k.st.Social.Upkeep.Clean(t.Context(), 10+3600); err != nil || n != 1 {
 						t.Fatal(n, err)
 					}
 				}
@@ -172,7 +172,7 @@ func BenchmarkStandings(b *testing.B) {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		for b.Loop() {
-			s = standings.New(k.st.Social, time.Now)
+			s = standings.New(k.st.Social.Game, time.Now)
 			if err := s.Follow(b.Context()); err != nil {
 				b.Fatal(err)
 			}

@@ -47,7 +47,7 @@ func (n *notes) mayHave(k social.NoteKey) bool {
 }
 
 // FollowNotes takes in which trades got a note since the last time, by a registry that is read beside the requests. One goroutine calls it.
-func (r *Reader) FollowNotes(ctx context.Context, from *social.Store) error {
+func (r *Reader) FollowNotes(ctx context.Context, from social.Posts) error {
 	n := &r.notes
 	servers := from.ServerChanges() // before the change: it may be another server's already, and then differs the next time
 	after := n.last
@@ -95,7 +95,7 @@ func (r *Reader) Notes(ctx context.Context, trades []*Trade) (map[*Trade]*member
 	at := r.now()
 	ctx, cancel := context.WithTimeout(ctx, figures.ReadTime)
 	defer cancel()
-	found, err := r.social.Notes(ctx, slices.Collect(maps.Keys(unread)))
+	found, err := r.social.Posts.Notes(ctx, slices.Collect(maps.Keys(unread)))
 	if err != nil {
 		if hasAll {
 			return out, nil

@@ -316,7 +316,7 @@ func (r *Reader) Calls(ctx context.Context, list []Call) (map[int64]member.Call,
 	for i := range unread {
 		numbers[i] = unread[i].Call
 	}
-	found, err := r.social.Calls(ctx, numbers)
+	found, err := r.social.Calls.CallsByNumber(ctx, numbers)
 	if err != nil {
 		if hasAll {
 			return out, nil

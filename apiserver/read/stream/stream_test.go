@@ -173,7 +173,7 @@ type callers struct {
 }
 
 func newCallers(t rapidTB, st *store.Store, name string) *callers {
-	lease, err := st.Social.Acquire(t.Context(), "test", time.Hour.Milliseconds())
+	lease, err := st.Social.Leases.Acquire(t.Context(), "test", time.Hour.Milliseconds())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func newCallers(t rapidTB, st *store.Store, name string) *callers {
 
 func (c *callers) apply(t rapidTB, rec member.Record) {
 	rec.UpdatedAt = c.at
-	applied, _, err := c.st.Social.Apply(t.Context(), []member.Record{rec}, false, c.at*100_000) // one a day
+	applied, _, err := c.st.Social.Registry.Apply(t.Context(), []member.Record{rec}, false, c.at*100_000) // one a day
 	if err != nil || applied[0].Err != nil {
 		t.Fatal(err, applied)
 	}
@@ -195,7 +195,7 @@ func (c *callers) apply(t rapidTB, rec member.Record) {
 func (c *callers) say(t rapidTB, name string) {
 	id := member.CallID(fmt.Sprintf("%s-%d", name, len(c.ids)))
 	c.apply(t, member.Record{ID: member.ID(name), Call: &member.CallRecord{ID: id, Chain: name, Mint: address(1_000 + len(c.ids)), Price: member.CallPrice{USD: 1}}})
-	call, err := c.st.Social.Call(t.Context(), id)
+	call, err := c.st.Social.Calls.Call(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func (c *callers) judge(t rapidTB, i int, outcome member.CallOutcome, deletes bo
 		c.apply(t, member.Record{Deleted: true, Call: &member.CallRecord{ID: c.ids[i]}})
 		return
 	}
-	if err := c.st.Social.Judge(t.Context(), c.lease, []social.Judged{{Number: c.calls[i], Standing: member.Standing{Outcome: outcome}}}, c.at); err != nil {
+	if err := c.st.Social.Calls.Judge(t.Context(), c.lease, []social.Judged{{Number: c.calls[i], Standing: member.Standing{Outcome: outcome}}}, c.at); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -40,7 +40,7 @@ type following struct {
 }
 
 func newFollowing(w *readtest.Ledger) *following {
-	d := members.NewDirectory(w.Store.Social)
+	d := members.NewDirectory(w.Store.Social.Registry)
 	return &following{tokenmembers.New(w.Store.Wallets, d), w, d}
 }
 
@@ -76,7 +76,7 @@ func TestAReorgWhileAChainIsRead(t *testing.T) {
 	t.Parallel()
 	w := readtest.New(t)
 	gate := make(chan struct{}, 100)
-	d := members.NewDirectory(w.Store.Social)
+	d := members.NewDirectory(w.Store.Social.Registry)
 	f := &following{tokenmembers.New(gatedReader{w.Store.Wallets, gate}, d), w, d}
 	look := func() {
 		if err := f.follow(t.Context()); err != nil {
@@ -112,7 +112,7 @@ func TestAReorgWhileAChainIsRead(t *testing.T) {
 func owners(ctx context.Context, rt *rapid.T, st *store.Store) (of map[market.Address]members.Member) {
 	of = map[market.Address]members.Member{}
 	for _, id := range ids {
-		m, wallets, err := st.Social.Member(ctx, id)
+		m, wallets, err := st.Social.Registry.Member(ctx, id)
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -79,7 +79,7 @@ func (p *people) write(ctx context.Context) error {
 
 // read reads whose the wallets are.
 func (p *people) read(ctx context.Context) error {
-	numbers, err := numbersOf(ctx, p.on.Store().Social)
+	numbers, err := numbersOf(ctx, p.on.Store().Social.Registry)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (p *people) join(ctx context.Context) error {
 		if len(records) < 1000 && n < p.members-1 {
 			continue
 		}
-		if _, written, err := p.on.Store().Social.Apply(ctx, records, true, lab.WorldEnd); err != nil || !written {
+		if _, written, err := p.on.Store().Social.Registry.Apply(ctx, records, true, lab.WorldEnd); err != nil || !written {
 			return fmt.Errorf("members join: all were written %t: %w", written, err)
 		}
 		records = records[:0]
@@ -118,7 +118,7 @@ func (p *people) join(ctx context.Context) error {
 	return nil
 }
 
-func numbersOf(ctx context.Context, s *social.Store) (map[member.ID]int64, error) {
+func numbersOf(ctx context.Context, s social.Registry) (map[member.ID]int64, error) {
 	out := map[member.ID]int64{}
 	for after := int64(0); ; {
 		list, err := s.Changes(ctx, after, 10_000)

@@ -42,7 +42,7 @@ func newProduct(t *testing.T) *product {
 	if p.lease, err = p.store.Leases.Acquire(t.Context(), chainID, "test", time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	p.directory = members.NewDirectory(p.store.Social)
+	p.directory = members.NewDirectory(p.store.Social.Registry)
 	p.inTokens = tokenmembers.New(p.store.Wallets, p.directory)
 	p.ranker = boards.NewRanker(p.store, p.inTokens, board.DefaultGate(), func() time.Time { return time.Unix(p.now, 0) }, slog.New(slog.DiscardHandler))
 	doc := document()

@@ -21,7 +21,7 @@ type Applied struct {
 
 // Apply writes records in their order, each for itself: a refused one leaves the others as they are. With atomic set nothing is written unless all of
 // them can be, which written reports. now is unix seconds.
-func (s *Store) Apply(ctx context.Context, records []member.Record, atomic bool, now int64) (applied []Applied, written bool, err error) {
+func (s Registry) Apply(ctx context.Context, records []member.Record, atomic bool, now int64) (applied []Applied, written bool, err error) {
 	err = s.write(ctx, func(tx *database.Transaction, last int64) (int64, []streamlog.Row, error) {
 		secret, err := secretOf(ctx, tx)
 		if err != nil {

@@ -32,7 +32,7 @@ type profitBucketRow struct {
 }
 
 // ProfitBuckets lists the closed buckets of a width, in seconds, that open in [from, to), unix seconds, in their order.
-func (s *Store) ProfitBuckets(ctx context.Context, width, from, to int64) ([]ProfitBucket, error) {
+func (s Profit) ProfitBuckets(ctx context.Context, width, from, to int64) ([]ProfitBucket, error) {
 	var rows []profitBucketRow
 	if err := s.db.Read.NewSelect().Model(&rows).Where("width = ? AND open_at >= ? AND open_at < ?", width, from, to).Order("open_at").Scan(ctx); err != nil {
 		return nil, wrap("read what members realised", err)
@@ -70,16 +70,16 @@ func usdOfText(text string) (u market.USD, ok bool) {
 }
 
 // LastProfitBucket is when the last closed bucket of a width opens; ok is false where none is closed.
-func (s *Store) LastProfitBucket(ctx context.Context, width int64) (open int64, ok bool, err error) {
+func (s Profit) LastProfitBucket(ctx context.Context, width int64) (open int64, ok bool, err error) {
 	return s.profitBucket(ctx, width, "open_at DESC")
 }
 
 // FirstProfitBucket is when the first closed bucket of a width opens; ok is false where none is closed.
-func (s *Store) FirstProfitBucket(ctx context.Context, width int64) (open int64, ok bool, err error) {
+func (s Profit) FirstProfitBucket(ctx context.Context, width int64) (open int64, ok bool, err error) {
 	return s.profitBucket(ctx, width, "open_at")
 }
 
-func (s *Store) profitBucket(ctx context.Context, width int64, order string) (open int64, ok bool, err error) {
+func (s *rows) profitBucket(ctx context.Context, width int64, order string) (open int64, ok bool, err error) {
 	var found []int64
 	err = s.db.Read.NewRaw("SELECT open_at FROM profit_buckets WHERE width = ? ORDER BY "+order+" LIMIT 1", width).Scan(ctx, &found)
 	if err != nil || len(found) == 0 {
@@ -89,7 +89,7 @@ func (s *Store) profitBucket(ctx context.Context, width int64, order string) (op
 }
 
 // CloseProfitBuckets writes closed buckets of a width, under the lease, and deletes those of it that open before oldest, unix seconds.
-func (s *Store) CloseProfitBuckets(ctx context.Context, l *Lease, width, oldest int64, closed []ProfitBucket) error {
+func (s Profit) CloseProfitBuckets(ctx context.Context, l *Lease, width, oldest int64, closed []ProfitBucket) error {
 	rows := make([]profitBucketRow, len(closed))
 	for i := range closed {
 		b := &closed[i]

@@ -185,7 +185,7 @@ func itemOf(c *member.Call, now int64) streamlog.Row {
 }
 
 // Call gives a call by the app's id; nil where there is none.
-func (s *Store) Call(ctx context.Context, id member.CallID) (*member.Call, error) {
+func (s Calls) Call(ctx context.Context, id member.CallID) (*member.Call, error) {
 	list, err := listCalls(ctx, s.db.Read, "id = ?", string(id))
 	if err != nil || len(list) == 0 {
 		return nil, err
@@ -193,8 +193,8 @@ func (s *Store) Call(ctx context.Context, id member.CallID) (*member.Call, error
 	return &list[0], nil
 }
 
-// Calls gives calls by their numbers. It leaves out calls that aren't there.
-func (s *Store) Calls(ctx context.Context, numbers []int64) (map[int64]member.Call, error) {
+// CallsByNumber gives calls by their numbers. It leaves out calls that aren't there.
+func (s Calls) CallsByNumber(ctx context.Context, numbers []int64) (map[int64]member.Call, error) {
 	out := make(map[int64]member.Call, len(numbers))
 	for some := range slices.Chunk(numbers, database.LoadKeys) {
 		keys := make([]any, len(some))
@@ -213,12 +213,12 @@ func (s *Store) Calls(ctx context.Context, numbers []int64) (map[int64]member.Ca
 }
 
 // LastCallChange is the number of the last change of a call.
-func (s *Store) LastCallChange(ctx context.Context) (int64, error) {
+func (s Calls) LastCallChange(ctx context.Context) (int64, error) {
 	return lastOf(ctx, s.db.Read, callsCounter)
 }
 
 // CallChanges lists up to limit calls that changed after the change with a number, by the numbers of their last changes. A call that changed several times is there once.
-func (s *Store) CallChanges(ctx context.Context, after int64, limit int) ([]member.Call, error) {
+func (s Calls) CallChanges(ctx context.Context, after int64, limit int) ([]member.Call, error) {
 	last, err := s.LastCallChange(ctx) // a change that comes between the two reads must not hide what came before it
 	if err != nil || last == after {
 		return nil, err
@@ -227,7 +227,7 @@ func (s *Store) CallChanges(ctx context.Context, after int64, limit int) ([]memb
 }
 
 // CallsToJudge lists up to limit calls after a number that aren't settled, by their numbers and without their texts.
-func (s *Store) CallsToJudge(ctx context.Context, above int64, limit int) ([]member.Call, error) {
+func (s Calls) CallsToJudge(ctx context.Context, above int64, limit int) ([]member.Call, error) {
 	return listCallsWithoutTexts(ctx, s.db.Read, "number IN (SELECT number FROM calls WHERE settled = FALSE AND number > ? ORDER BY number LIMIT ?)", above, limit)
 }
 
@@ -239,7 +239,7 @@ type Judged struct {
 
 // Judge writes how calls stand, under the lease. A call that was deleted meanwhile stays as it is. A call whose outcome changes is told anew in the stream. now
 // is unix seconds. The intake waits meanwhile, so that a caller writes some hundreds of calls at once and no more.
-func (s *Store) Judge(ctx context.Context, l *Lease, judged []Judged, now int64) error {
+func (s Calls) Judge(ctx context.Context, l *Lease, judged []Judged, now int64) error {
 	return s.write(ctx, func(tx *database.Transaction, last int64) (int64, []streamlog.Row, error) {
 		if err := holds(ctx, tx, l); err != nil {
 			return last, nil, err
@@ -301,7 +301,7 @@ func judgeSome(ctx context.Context, tx *database.Transaction, judged []Judged, l
 }
 
 // took notes that this process has taken a number of the stream.
-func (s *Store) took(number int64) {
+func (s *rows) took(number int64) {
 	for {
 		highest := s.streamed.Load()
 		if number <= highest || s.streamed.CompareAndSwap(highest, number) {
@@ -312,7 +312,7 @@ func (s *Store) took(number int64) {
 
 // KeepNumbers keeps the stream's next numbers above those that this process took, where the database lacks some of them, as after a failover, and tells clients
 // to begin anew. lost says that it was so. now is unix seconds.
-func (s *Store) KeepNumbers(ctx context.Context, l *Lease, now int64) (lost bool, err error) {
+func (s Upkeep) KeepNumbers(ctx context.Context, l *Lease, now int64) (lost bool, err error) {
 	taken, err := lastOf(ctx, s.db.Write, streamlog.Counter)
 	if err != nil || taken >= s.streamed.Load() {
 		return false, err

@@ -84,7 +84,7 @@ type seasonPlaceRow struct {
 const gameCounter = "game"
 
 // GameState gives what the game has taken in; nil before the first time.
-func (s *Store) GameState(ctx context.Context) (*GameState, error) {
+func (s Game) GameState(ctx context.Context) (*GameState, error) {
 	var row gameStateRow
 	err := s.db.Read.NewSelect().Model(&row).Where("program = ?", membersProgram).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -127,7 +127,7 @@ type PlayedDay struct {
 
 // KeepGame writes, under the lease, what has changed of some members, and what the game has taken in by that. Who was erased meanwhile is left out. The intake
 // waits meanwhile, so that a caller writes some hundreds of members at once and no more. now is unix seconds.
-func (s *Store) KeepGame(ctx context.Context, l *Lease, played []Played, state *GameState, now int64) error {
+func (s Game) KeepGame(ctx context.Context, l *Lease, played []Played, state *GameState, now int64) error {
 	return s.keepGame(ctx, l, state, func(tx *database.Transaction) error {
 		there, err := notErased(ctx, tx, played)
 		if err != nil {
@@ -191,7 +191,7 @@ func (r *gameRows) add(p *Played, change, now int64) error {
 
 // keepGame writes something of the game under the lease, and the state of it, which has the next revision then. ErrGameChanged says that the stored one isn't the
 // revision before.
-func (s *Store) keepGame(ctx context.Context, l *Lease, state *GameState, write func(*database.Transaction) error) error {
+func (s *rows) keepGame(ctx context.Context, l *Lease, state *GameState, write func(*database.Transaction) error) error {
 	chains, err := json.Marshal(state.Chains)
 	if err != nil {
 		return err
@@ -261,13 +261,13 @@ func lastGameChange(ctx context.Context, db bun.IDB) (last int64, err error) {
 }
 
 // LastGameChange is the number of the last change of what members have come to in the game.
-func (s *Store) LastGameChange(ctx context.Context) (int64, error) {
+func (s Game) LastGameChange(ctx context.Context) (int64, error) {
 	return lastGameChange(ctx, s.db.Read)
 }
 
 // GameChanges lists up to limit members whose standing changed after the change with a number, by the numbers of their last changes. Who changed several times
 // is there once, so that an empty list means that nothing has changed since.
-func (s *Store) GameChanges(ctx context.Context, after int64, limit int) ([]GameStanding, error) {
+func (s Game) GameChanges(ctx context.Context, after int64, limit int) ([]GameStanding, error) {
 	last, err := s.LastGameChange(ctx) // a change that comes between the two reads must not hide what came before it
 	if err != nil || last == after {
 		return nil, err
@@ -276,7 +276,7 @@ func (s *Store) GameChanges(ctx context.Context, after int64, limit int) ([]Game
 }
 
 // GameStandings gives what some members have come to.
-func (s *Store) GameStandings(ctx context.Context, members []member.Number) (map[member.Number]GameStanding, error) {
+func (s Game) GameStandings(ctx context.Context, members []member.Number) (map[member.Number]GameStanding, error) {
 	out := make(map[member.Number]GameStanding, len(members))
 	for some := range slices.Chunk(members, database.LoadKeys) {
 		list, err := s.gameStandings(ctx, s.db.Read.NewSelect().Where("member IN (?)", database.Among(s.db.IsPostgres(), anys(some))))
@@ -290,7 +290,7 @@ func (s *Store) GameStandings(ctx context.Context, members []member.Number) (map
 	return out, nil
 }
 
-func (s *Store) gameStandings(ctx context.Context, q *bun.SelectQuery) ([]GameStanding, error) {
+func (s *rows) gameStandings(ctx context.Context, q *bun.SelectQuery) ([]GameStanding, error) {
 	var rows []gameMemberRow
 	if err := q.Model(&rows).Scan(ctx); err != nil {
 		return nil, wrap("read what members have come to", err)
@@ -307,7 +307,7 @@ func (s *Store) gameStandings(ctx context.Context, q *bun.SelectQuery) ([]GameSt
 }
 
 // GameDays gives the days of some members, in their order.
-func (s *Store) GameDays(ctx context.Context, members []member.Number) (map[member.Number][]game.Day, error) {
+func (s Game) GameDays(ctx context.Context, members []member.Number) (map[member.Number][]game.Day, error) {
 	out := make(map[member.Number][]game.Day, len(members))
 	for some := range slices.Chunk(members, database.LoadKeys) {
 		var rows []gameDayRow
@@ -324,7 +324,7 @@ func (s *Store) GameDays(ctx context.Context, members []member.Number) (map[memb
 }
 
 // GameDaysSince lists on which days from one on which members did something.
-func (s *Store) GameDaysSince(ctx context.Context, date int64) (map[member.Number][]int64, error) {
+func (s Game) GameDaysSince(ctx context.Context, date int64) (map[member.Number][]int64, error) {
 	var rows []struct{ Member, Day int64 }
 	if err := s.db.Read.NewRaw("SELECT member, day FROM game_days WHERE day >= ?", date).Scan(ctx, &rows); err != nil {
 		return nil, wrap("read days of the game", err)
@@ -337,7 +337,7 @@ func (s *Store) GameDaysSince(ctx context.Context, date int64) (map[member.Numbe
 }
 
 // SeasonPlaces gives the places of some members in the seasons that are closed, in the order of the seasons.
-func (s *Store) SeasonPlaces(ctx context.Context, members []member.Number) (map[member.Number][]game.Place, error) {
+func (s Game) SeasonPlaces(ctx context.Context, members []member.Number) (map[member.Number][]game.Place, error) {
 	out := map[member.Number][]game.Place{}
 	for some := range slices.Chunk(members, database.LoadKeys) {
 		var rows []seasonPlaceRow
@@ -360,7 +360,7 @@ type Score struct {
 }
 
 // SeasonScores lists up to limit members with the highest scores of a week, the highest first. Who left isn't among them.
-func (s *Store) SeasonScores(ctx context.Context, week int64, limit int) ([]Score, error) {
+func (s Game) SeasonScores(ctx context.Context, week int64, limit int) ([]Score, error) {
 	var rows []struct {
 		Member int64
 		XP     int64
@@ -378,7 +378,7 @@ func (s *Store) SeasonScores(ctx context.Context, week int64, limit int) ([]Scor
 }
 
 // CloseSeason writes, under the lease, how a season ended, and what the game has taken in by that. Who was erased meanwhile has no place.
-func (s *Store) CloseSeason(ctx context.Context, l *Lease, week int64, places map[member.Number]game.Place, state *GameState) error {
+func (s Game) CloseSeason(ctx context.Context, l *Lease, week int64, places map[member.Number]game.Place, state *GameState) error {
 	return s.keepGame(ctx, l, state, func(tx *database.Transaction) error {
 		played := make([]Played, 0, len(places))
 		for n := range places {
@@ -399,7 +399,7 @@ func (s *Store) CloseSeason(ctx context.Context, l *Lease, week int64, places ma
 }
 
 // PlacedIn lists the members with a place in a season.
-func (s *Store) PlacedIn(ctx context.Context, week int64) ([]member.Number, error) {
+func (s Game) PlacedIn(ctx context.Context, week int64) ([]member.Number, error) {
 	var found []int64
 	if err := s.db.Read.NewRaw("SELECT member FROM season_places WHERE week = ? ORDER BY place, member", week).Scan(ctx, &found); err != nil {
 		return nil, wrap("read how a season ended", err)
@@ -412,7 +412,7 @@ func (s *Store) PlacedIn(ctx context.Context, week int64) ([]member.Number, erro
 }
 
 // GameMembers lists up to limit members above a number, who aren't erased, by their numbers.
-func (s *Store) GameMembers(ctx context.Context, above member.Number, limit int) ([]member.Number, error) {
+func (s Game) GameMembers(ctx context.Context, above member.Number, limit int) ([]member.Number, error) {
 	var found []int64
 	err := s.db.Read.NewRaw("SELECT number FROM members WHERE number > ? AND handle_key IS NOT NULL ORDER BY number LIMIT ?", int64(above), limit).Scan(ctx, &found)
 	if err != nil {
@@ -426,7 +426,7 @@ func (s *Store) GameMembers(ctx context.Context, above member.Number, limit int)
 }
 
 // CountMembers counts the members who aren't erased.
-func (s *Store) CountMembers(ctx context.Context) (n int, err error) {
+func (s Registry) CountMembers(ctx context.Context) (n int, err error) {
 	err = s.db.Read.NewRaw("SELECT count(*) FROM members WHERE handle_key IS NOT NULL").Scan(ctx, &n)
 	return n, wrap("count members", err)
 }
@@ -438,7 +438,7 @@ type Win struct {
 }
 
 // Wins lists when calls of some members won, of those from a time on; unix seconds.
-func (s *Store) Wins(ctx context.Context, members []member.Number, from int64) ([]Win, error) {
+func (s Game) Wins(ctx context.Context, members []member.Number, from int64) ([]Win, error) {
 	var out []Win
 	for some := range slices.Chunk(members, database.LoadKeys) {
 		var rows []struct{ Member, DecidedAt int64 }

@@ -18,7 +18,7 @@ type KeptAnswer struct {
 }
 
 // Kept gives the answer that is kept for a key at a time, in unix seconds; nil where there is none.
-func (s *Store) Kept(ctx context.Context, key string, now int64) (*KeptAnswer, error) {
+func (s Answers) Kept(ctx context.Context, key string, now int64) (*KeptAnswer, error) {
 	var a KeptAnswer
 	err := s.db.Read.NewRaw("SELECT request, status, media, body FROM kept_answers WHERE idempotency_key = ? AND kept_until > ?", key, now).Scan(ctx, &a.Request, &a.Status, &a.Media, &a.Body)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -28,7 +28,7 @@ func (s *Store) Kept(ctx context.Context, key string, now int64) (*KeptAnswer, e
 }
 
 // Keep keeps an answer until a time, in unix seconds.
-func (s *Store) Keep(ctx context.Context, key string, a *KeptAnswer, until int64) error {
+func (s Answers) Keep(ctx context.Context, key string, a *KeptAnswer, until int64) error {
 	_, err := s.db.Write.NewRaw("INSERT INTO kept_answers (idempotency_key, request, status, media, body, kept_until) VALUES (?, ?, ?, ?, ?, ?) "+
 		"ON CONFLICT (idempotency_key) DO UPDATE SET request = excluded.request, status = excluded.status, media = excluded.media, body = excluded.body, "+
 		"kept_until = excluded.kept_until", key, a.Request, a.Status, a.Media, a.Body, until).Exec(ctx)

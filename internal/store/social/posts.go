@@ -141,7 +141,7 @@ func keepPosts(ctx context.Context, tx *database.Transaction, r *member.Registry
 }
 
 // Post gives a post by the app's id; nil where there is none.
-func (s *Store) Post(ctx context.Context, id member.PostID) (*member.Post, error) {
+func (s Posts) Post(ctx context.Context, id member.PostID) (*member.Post, error) {
 	list, err := listPosts(ctx, s.db.Read, "number", "id = ?", string(id))
 	if err != nil || len(list) == 0 {
 		return nil, err
@@ -150,13 +150,13 @@ func (s *Store) Post(ctx context.Context, id member.PostID) (*member.Post, error
 }
 
 // LastPostChange is the number of the last change of a post.
-func (s *Store) LastPostChange(ctx context.Context) (int64, error) {
+func (s Posts) LastPostChange(ctx context.Context) (int64, error) {
 	return lastOf(ctx, s.db.Read, postsCounter)
 }
 
 // PostChanges lists up to limit posts that changed after the change with a number, by the numbers of their last changes. A post that changed several times is
 // there once.
-func (s *Store) PostChanges(ctx context.Context, after int64, limit int) ([]member.Post, error) {
+func (s Posts) PostChanges(ctx context.Context, after int64, limit int) ([]member.Post, error) {
 	last, err := s.LastPostChange(ctx) // a change that comes between the two reads must not hide what came before it
 	if err != nil || last == after {
 		return nil, err
@@ -164,8 +164,8 @@ func (s *Store) PostChanges(ctx context.Context, after int64, limit int) ([]memb
 	return listPosts(ctx, s.db.Read, "change", "number IN (SELECT number FROM posts WHERE change > ? AND change <= ? ORDER BY change LIMIT ?)", after, last, limit)
 }
 
-// Posts lists up to limit posts with numbers above one, by their numbers.
-func (s *Store) Posts(ctx context.Context, above int64, limit int) ([]member.Post, error) {
+// PostsAbove lists up to limit posts with numbers above one, by their numbers.
+func (s Posts) PostsAbove(ctx context.Context, above int64, limit int) ([]member.Post, error) {
 	return listPosts(ctx, s.db.Read, "number", "number IN (SELECT number FROM posts WHERE number > ? ORDER BY number LIMIT ?)", above, limit)
 }
 
@@ -176,7 +176,7 @@ type NoteKey struct {
 }
 
 // Notes gives the posts that are notes on some trades, of several on one trade the one that was written first. It leaves out trades without a note.
-func (s *Store) Notes(ctx context.Context, trades []NoteKey) (map[NoteKey]*member.Post, error) {
+func (s Posts) Notes(ctx context.Context, trades []NoteKey) (map[NoteKey]*member.Post, error) {
 	pairs := make([]any, len(trades))
 	for i, k := range trades {
 		pairs[i] = []any{k.Tx.AppendTo(nil), int64(k.Member)}
@@ -196,7 +196,7 @@ func (s *Store) Notes(ctx context.Context, trades []NoteKey) (map[NoteKey]*membe
 
 // NotedSince lists the trades that have notes that changed after the change with a number. last is the number of the last change. A trade whose note was taken
 // away isn't listed.
-func (s *Store) NotedSince(ctx context.Context, after int64) (trades []NoteKey, last int64, err error) {
+func (s Posts) NotedSince(ctx context.Context, after int64) (trades []NoteKey, last int64, err error) {
 	last, err = s.LastPostChange(ctx)
 	if err != nil || last == after {
 		return nil, last, err

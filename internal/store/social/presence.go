@@ -25,7 +25,7 @@ type Lease struct {
 var ErrLeaseLost = errors.New("another process has taken over")
 
 // nowMS is the database's own clock in unix milliseconds, which all processes share.
-func (s *Store) nowMS() string {
+func (s *rows) nowMS() string {
 	if s.db.IsPostgres() {
 		return "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 	}
@@ -33,7 +33,7 @@ func (s *Store) nowMS() string {
 }
 
 // Acquire takes the lease for ttlMS milliseconds where it is free or the holder's own; nil where another process has it.
-func (s *Store) Acquire(ctx context.Context, holder string, ttlMS int64) (*Lease, error) {
+func (s Leases) Acquire(ctx context.Context, holder string, ttlMS int64) (*Lease, error) {
 	l := &Lease{holder: holder}
 	now := s.nowMS()
 	err := s.db.Write.NewRaw("INSERT INTO program_leases (program, holder, epoch, expires_ms) VALUES (?, ?, 1, "+now+" + ?) ON CONFLICT (program) DO UPDATE SET "+
@@ -49,17 +49,17 @@ func (s *Store) Acquire(ctx context.Context, holder string, ttlMS int64) (*Lease
 }
 
 // Renew prolongs the lease by ttlMS milliseconds from now. ErrLeaseLost says that it is another's.
-func (s *Store) Renew(ctx context.Context, l *Lease, ttlMS int64) error {
+func (s Leases) Renew(ctx context.Context, l *Lease, ttlMS int64) error {
 	return s.fenced(ctx, l, "prolong the lease of the members program", "UPDATE program_leases SET expires_ms = "+s.nowMS()+" + ? WHERE ", ttlMS)
 }
 
 // Release frees the lease for the next process.
-func (s *Store) Release(ctx context.Context, l *Lease) error {
+func (s Leases) Release(ctx context.Context, l *Lease) error {
 	return s.fenced(ctx, l, "free the lease of the members program", "UPDATE program_leases SET holder = '', expires_ms = 0 WHERE ")
 }
 
 // fenced runs a statement that ends in WHERE and changes one row, if the lease is still the holder's.
-func (s *Store) fenced(ctx context.Context, l *Lease, what, statement string, args ...any) error {
+func (s *rows) fenced(ctx context.Context, l *Lease, what, statement string, args ...any) error {
 	res, err := s.db.Write.NewRaw(statement+"program = ? AND EXISTS (SELECT 1 FROM program_leases l WHERE l.program = ? AND l.holder = ? AND l.epoch = ?)",
 		append(args, membersProgram, membersProgram, l.holder, l.epoch)...).Exec(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Store) fenced(ctx context.Context, l *Lease, what, statement string, ar
 }
 
 // SetOnline writes how many members are present, with the database's time.
-func (s *Store) SetOnline(ctx context.Context, l *Lease, online int) error {
+func (s Presence) SetOnline(ctx context.Context, l *Lease, online int) error {
 	_, err := s.db.Write.NewRaw("INSERT INTO presence (program, online, counted_ms) VALUES (?, 0, 0) ON CONFLICT (program) DO NOTHING", membersProgram).Exec(ctx)
 	if err != nil {
 		return database.Interruption(ctx, wrap("write the count of members who are present", err))
@@ -83,7 +83,7 @@ func (s *Store) SetOnline(ctx context.Context, l *Lease, online int) error {
 
 // Online is how many members are present, when that was counted, and the time by the same clock, both in unix milliseconds; known is false where it
 // was never counted.
-func (s *Store) Online(ctx context.Context) (online, countedMS, nowMS int64, known bool, err error) {
+func (s Presence) Online(ctx context.Context) (online, countedMS, nowMS int64, known bool, err error) {
 	err = s.db.AskOne(ctx, []any{&online, &countedMS, &nowMS}, "SELECT online, counted_ms, "+s.nowMS()+" FROM presence WHERE program = ?", membersProgram)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, 0, 0, false, nil
@@ -99,7 +99,7 @@ type presenceMinute struct {
 }
 
 // KeepPresent notes who was present in a minute, which is unix seconds, and forgets the minutes before oldest, under the lease.
-func (s *Store) KeepPresent(ctx context.Context, l *Lease, minute int64, present []member.Number, oldest int64) error {
+func (s Presence) KeepPresent(ctx context.Context, l *Lease, minute int64, present []member.Number, oldest int64) error {
 	return s.db.InTransaction(ctx, func(tx *database.Transaction) error {
 		if err := holds(ctx, tx, l); err != nil {
 			return err
@@ -133,7 +133,7 @@ func holds(ctx context.Context, tx *database.Transaction, l *Lease) error {
 }
 
 // Present gives which members were present in the minutes from oldest on, with their newest minute. Who has left isn't one of them.
-func (s *Store) Present(ctx context.Context, oldest int64) (map[member.Number]int64, error) {
+func (s Presence) Present(ctx context.Context, oldest int64) (map[member.Number]int64, error) {
 	var rows []presenceMinute
 	err := s.db.Read.NewRaw("SELECT p.minute, p.member FROM presence_minutes p JOIN members m ON m.number = p.member AND m.left_at = 0 WHERE p.minute >= ?",
 		oldest).Scan(ctx, &rows)
@@ -148,7 +148,7 @@ func (s *Store) Present(ctx context.Context, oldest int64) (map[member.Number]in
 }
 
 // Numbers gives the numbers of members by their ids, of those who are there.
-func (s *Store) Numbers(ctx context.Context, ids []member.ID) (map[member.ID]member.Number, error) {
+func (s Registry) Numbers(ctx context.Context, ids []member.ID) (map[member.ID]member.Number, error) {
 	out := make(map[member.ID]member.Number, len(ids))
 	for some := range slices.Chunk(ids, database.LoadKeys) {
 		keys := make([]any, len(some))

@@ -12,7 +12,7 @@ import (
 )
 
 // Member gives a member with their wallets, those that were taken away left out; nil where there is none, or where they left.
-func (s *Store) Member(ctx context.Context, id member.ID) (*member.Member, []member.Wallet, error) {
+func (s Registry) Member(ctx context.Context, id member.ID) (*member.Member, []member.Wallet, error) {
 	var rows []memberRow
 	if err := s.db.Read.NewSelect().Model(&rows).Where("id = ? AND left_at = 0", string(id)).Scan(ctx); err != nil {
 		return nil, nil, wrap("read a member", err)
@@ -24,7 +24,7 @@ func (s *Store) Member(ctx context.Context, id member.ID) (*member.Member, []mem
 	return rows[0].value(), wallets, err
 }
 
-func (s *Store) wallets(ctx context.Context, condition string, args ...any) ([]member.Wallet, error) {
+func (s *rows) wallets(ctx context.Context, condition string, args ...any) ([]member.Wallet, error) {
 	var rows []walletOf
 	err := s.db.Read.NewRaw(walletsWithMember+condition, args...).Scan(ctx, &rows)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Store) wallets(ctx context.Context, condition string, args ...any) ([]m
 
 // WalletOn gives whose wallet an account is on a chain, of a member who has left an hour ago at most; nil where it is nobody's. Of a member who has it on
 // every chain and on this one besides, the one that is theirs for longer.
-func (s *Store) WalletOn(ctx context.Context, f chainconfig.Family, account market.Address, chain string) (*member.Wallet, error) {
+func (s Registry) WalletOn(ctx context.Context, f chainconfig.Family, account market.Address, chain string) (*member.Wallet, error) {
 	list, err := s.wallets(ctx, "w.family = ? AND w.address = ? AND w.chain IN ('', ?) AND w.removed_at = 0 ORDER BY w.since, w.chain LIMIT 1",
 		string(f), account.Bytes(), chain)
 	if err != nil || len(list) == 0 {
@@ -63,7 +63,7 @@ type Change struct {
 
 // Changes lists up to limit members and wallets that changed after the change with a number, by the numbers of their last changes. What changed
 // several times is there once, so that an empty list means that nothing has changed since.
-func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]Change, error) {
+func (s Registry) Changes(ctx context.Context, after int64, limit int) ([]Change, error) {
 	last, err := s.LastChange(ctx) // a change that comes between the two reads must not hide what came before it
 	if err != nil || last == after {
 		return nil, err
@@ -89,15 +89,15 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]Change, 
 }
 
 // ServerChanges counts how often the database's server was another one: after a change the registry may lack the newest of what it had.
-func (s *Store) ServerChanges() int64 { return s.db.Servers.Changed() }
+func (s *rows) ServerChanges() int64 { return s.db.Servers.Changed() }
 
 // LastChange is the number of the registry's last change.
-func (s *Store) LastChange(ctx context.Context) (int64, error) {
+func (s Registry) LastChange(ctx context.Context) (int64, error) {
 	return lastOf(ctx, s.db.Read, registryStream)
 }
 
 // IDsOf gives the app's ids of some members by their numbers. Members who left and aren't erased yet have theirs too.
-func (s *Store) IDsOf(ctx context.Context, numbers []member.Number) (map[member.Number]member.ID, error) {
+func (s Registry) IDsOf(ctx context.Context, numbers []member.Number) (map[member.Number]member.ID, error) {
 	out := make(map[member.Number]member.ID, len(numbers))
 	keys := make([]any, len(numbers))
 	for i, n := range numbers {
@@ -117,7 +117,7 @@ func (s *Store) IDsOf(ctx context.Context, numbers []member.Number) (map[member.
 }
 
 // ExistingHandles says which of some handles members have, by the handles' keys (member.HandleKey).
-func (s *Store) ExistingHandles(ctx context.Context, keys []string) (map[string]bool, error) {
+func (s Registry) ExistingHandles(ctx context.Context, keys []string) (map[string]bool, error) {
 	out := make(map[string]bool, len(keys))
 	wanted := make([]any, len(keys))
 	for i, k := range keys {

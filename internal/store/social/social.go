@@ -1,5 +1,5 @@
-// Package social keeps what the platform's app writes of its members, and who of them is present. Chains' rows have nothing to do with it, and no
-// reorg undoes it.
+// Package social keeps what the platform's app writes of its members, what the game and the judging of calls make of it, and who is present. No reorg
+// undoes it. Of chains' rows it reads which chains there are, and their pools and launches: nobody may have their contracts as a wallet.
 package social
 
 import (
@@ -18,16 +18,62 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/streamlog"
 )
 
-// Store reads and writes members. It is a part of store.Store.
-type Store struct {
+// rows reads and writes members' rows.
+type rows struct {
 	db *database.DB
 
 	// streamed is the highest number of the stream that this process took; 0 for none.
 	streamed atomic.Int64
 }
 
+// Store is what is kept of members, by what it is about. It is a part of store.Store.
+type Store struct {
+	Leases   Leases
+	Registry Registry
+	Calls    Calls
+	Posts    Posts
+	Game     Game
+	Profit   Profit
+	Presence Presence
+	Answers  Answers
+	Upkeep   Upkeep
+}
+
+// Leases take, renew and release the right to be the one members program that writes.
+type Leases struct{ *rows }
+
+// Registry is what is kept of members, their handles and their wallets.
+type Registry struct{ *rows }
+
+// Calls is what is kept of calls.
+type Calls struct{ *rows }
+
+// Posts is what is kept of posts and notes.
+type Posts struct{ *rows }
+
+// Game is what is kept of the game: what members did on each day, what they have come to, and the places of closed seasons.
+type Game struct{ *rows }
+
+// Profit is what all members realised in stretches of time that are over.
+type Profit struct{ *rows }
+
+// Presence is what is kept of who is present.
+type Presence struct{ *rows }
+
+// Answers is what is kept of answers to requests with an Idempotency-Key.
+type Answers struct{ *rows }
+
+// Upkeep deletes what need not be kept any more, and mends the stream's numbers after a failover.
+type Upkeep struct{ *rows }
+
 // New is the part of an open database.
-func New(db *database.DB) *Store { return &Store{db: db} }
+func New(db *database.DB) *Store {
+	r := &rows{db: db}
+	return &Store{
+		Leases: Leases{r}, Registry: Registry{r}, Calls: Calls{r}, Posts: Posts{r}, Game: Game{r}, Profit: Profit{r}, Presence: Presence{r},
+		Answers: Answers{r}, Upkeep: Upkeep{r},
+	}
+}
 
 // registryStream is the counter of the registry's changes.
 const registryStream = "registry"
@@ -46,7 +92,7 @@ func number(ctx context.Context, tx *database.Transaction, counter string, last 
 
 // write runs f in a transaction in which nobody else writes to the registry. f gets the number of the last change, and gives that of its own last
 // one, and the rows that the stream gets for it. Readers see the changes in the order of their numbers.
-func (s *Store) write(ctx context.Context, f func(tx *database.Transaction, last int64) (int64, []streamlog.Row, error)) error {
+func (s *rows) write(ctx context.Context, f func(tx *database.Transaction, last int64) (int64, []streamlog.Row, error)) error {
 	var streamed int64
 	err := s.db.InTransaction(ctx, func(tx *database.Transaction) error {
 		var last int64

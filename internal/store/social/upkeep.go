@@ -9,7 +9,7 @@ import (
 )
 
 // Challenge keeps a text that a wallet's owner may sign until a time, in unix seconds.
-func (s *Store) Challenge(ctx context.Context, text string, until int64) error {
+func (s Registry) Challenge(ctx context.Context, text string, until int64) error {
 	_, err := s.db.Write.NewRaw("INSERT INTO wallet_challenges (text, expires_at) VALUES (?, ?)", text, until).Exec(ctx)
 	return database.Interruption(ctx, wrap("keep a challenge", err))
 }
@@ -23,7 +23,7 @@ const erasedAtOnce = 100
 
 // Clean deletes what need not be kept any more: challenges that can't be answered, old answers, handles that are free again, the proofs of wallets that
 // were taken away, and all that was known of members who left an hour ago. now is unix seconds. It gives how many members were erased.
-func (s *Store) Clean(ctx context.Context, now int64) (erased int, err error) {
+func (s Upkeep) Clean(ctx context.Context, now int64) (erased int, err error) {
 	for _, old := range []struct{ what, statement string }{
 		{"challenges", "DELETE FROM wallet_challenges WHERE expires_at <= ?"},
 		{"kept answers", "DELETE FROM kept_answers WHERE kept_until <= ?"},
@@ -42,7 +42,7 @@ func (s *Store) Clean(ctx context.Context, now int64) (erased int, err error) {
 }
 
 // eraseSome erases up to erasedAtOnce members. It locks the registry only where there is something to do.
-func (s *Store) eraseSome(ctx context.Context, now int64) (erased int, err error) {
+func (s *rows) eraseSome(ctx context.Context, now int64) (erased int, err error) {
 	const wallets, members = "removed_at > 0 AND removed_at <= ? AND checked_at > 0", "left_at > 0 AND left_at <= ? AND handle_key IS NOT NULL"
 	var due bool
 	err = s.db.Read.NewRaw("SELECT EXISTS (SELECT 1 FROM members WHERE "+members+") OR EXISTS (SELECT 1 FROM member_wallets WHERE "+wallets+")",
