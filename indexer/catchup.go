@@ -164,7 +164,7 @@ func (ix *Indexer) follow(ctx context.Context, next uint64) (caughtUp bool, err 
 	return false, nil
 }
 
-// headers are those of the next blocks up to the head.
+// headers reads the headers of the next blocks up to the head.
 func (ix *Indexer) headers(ctx context.Context, next uint64) ([]chain.Header, error) {
 	last := ix.state.Last()
 	if h := ix.head; next == h.Number && !h.IsBare && (h.Parent != last.Hash || h.Time >= last.Time) {

@@ -128,9 +128,9 @@ type Indexer struct {
 	unsure []unsureBlock
 	// sure are blocks of which two endpoints have turned out to have the same logs, and which the database has as unsure.
 	sure []uint64
-	// records are those of endpoints that aren't trusted, as the database has them.
+	// records lists the records of endpoints that aren't trusted, as the database has them.
 	records []chain.Record
-	// facts are those that no two endpoints gave.
+	// facts has the facts that no two endpoints gave.
 	facts unsureFacts
 	// wallets follows the registry of members.
 	wallets wallets

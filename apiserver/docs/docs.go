@@ -39,7 +39,7 @@ type Problem struct {
 	Title  string
 	When   string // when it happens
 	Do     string // what a client should do
-	// Members are those beside type, title, status, detail and instance.
+	// Members lists the problem's members beside type, title, status, detail and instance.
 	Members []Member
 	// Example is a body, a JSON object; "" shows none. Its type is shown as that of this deployment.
 	Example string

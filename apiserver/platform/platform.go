@@ -27,7 +27,7 @@ type Options struct {
 	Build serve.Build
 	// Site has the deployment's own words.
 	Site *site.Site
-	// Latencies are those of all answers.
+	// Latencies has the times that all answers took.
 	Latencies *serve.Latencies
 	Now       func() time.Time
 }

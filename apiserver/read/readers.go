@@ -58,7 +58,7 @@ type Pairs interface {
 
 // Series makes series of a pool's prices.
 type Series interface {
-	// Bars are those in [from, to), and the newest one before; its close is 0 when there is none.
+	// Bars gives a pool's bars in [from, to), and the newest bar before from; that bar's close is 0 if there is none.
 	Bars(ctx context.Context, chain string, pool market.Address, w candle.Width, from, to int64, in candle.Currency) (
 		bars []candle.Bar, before candle.Bar, err error)
 	FirstCandle(ctx context.Context, chain string, pool market.Address) (open int64, ok bool, err error)

@@ -53,7 +53,7 @@ func (s *Snapshot) Failing() bool { return s.failing() }
 
 func (s *Snapshot) failing() bool { return s.database != nil && s.database.failing }
 
-// statuses are those of the declared chains of which there is something in the database.
+// statuses gives the status of each declared chain of which the database has rows.
 func (s *Snapshot) statuses() map[string]store.ChainStatus {
 	out := make(map[string]store.ChainStatus, len(s.Catalog.Chains))
 	for i := range s.Catalog.Chains {

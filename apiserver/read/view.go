@@ -250,7 +250,7 @@ func (v *View) lost(ctx context.Context, err error) {
 // away reports whether the database is known to be away.
 func (v *View) away() bool { return v.snapshot.Load().failing() }
 
-// statuses are those of the declared chains at the last look; nil while the database is away.
+// statuses gives the status of each declared chain at the last look at the database, or nil while the database is away.
 func (v *View) statuses() map[string]store.ChainStatus {
 	s := v.snapshot.Load()
 	if s.database == nil || s.failing() {

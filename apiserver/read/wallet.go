@@ -16,7 +16,7 @@ const walletPoints = 7*24 + 1
 
 // Wallet is what a wallet realised by wac-v1.
 type Wallet struct {
-	// Chains are those on which it has traded, in the order in which they were asked for.
+	// Chains lists the chains on which the wallet has traded, in the order in which they were asked for.
 	Chains []string
 	// Uncounted is true for a wallet with more trades than are added up; then nothing else is known of it.
 	Uncounted bool

@@ -60,7 +60,7 @@ type EventStreams struct {
 	o EventStreamsOptions
 
 	mu sync.Mutex
-	// joined are those that came since the last turn.
+	// joined lists the readers that came since the last turn.
 	joined  []*streamReader
 	open    int
 	clients map[limit.Client]int

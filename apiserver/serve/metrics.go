@@ -48,7 +48,7 @@ func (m *Metrics) streamEnded(why string) {
 	}
 }
 
-// statuses are those that answers have.
+// statuses lists the statuses that answers may have.
 var statuses = []int{
 	http.StatusOK, http.StatusNotModified, http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed,
 	http.StatusTooManyRequests, statusClientGone, http.StatusInternalServerError, http.StatusServiceUnavailable,

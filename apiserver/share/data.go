@@ -19,7 +19,7 @@ const (
 	dayS      = 24 * 60 * 60
 )
 
-// youngWidths are those of the line of a token younger than a day, the finest first.
+// youngWidths lists the widths of candles from which the line of a token younger than a day is drawn, the finest first.
 var youngWidths = []candle.Width{candle.Minute, 3 * candle.Minute, 5 * candle.Minute}
 
 // Rounded is a figure rounded to what a card shows of it, so that cards that look alike are one card. What is no finite number is

@@ -20,7 +20,7 @@ type Cards struct {
 	// Service has cards drawn; nil is a service that draws none.
 	Service *cards.Service
 	Series  series.Source
-	// Pictures are those of tokens.
+	// Pictures has the pictures of tokens.
 	Pictures Pictures
 }
 

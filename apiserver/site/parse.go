@@ -62,7 +62,7 @@ var (
 	dayRule     = rule{most: 10, fits: isDay, allowed: "a day of the calendar, such as 2026-03-02"}
 )
 
-// provedWallets are those whose owner has signed that they are the member's.
+// provedWallets is the word for wallets whose owner has signed that they are the member's.
 const provedWallets = "proved"
 
 var kinds = []Kind{Docs, Developers, Blog, Status, Support}

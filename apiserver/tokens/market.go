@@ -93,7 +93,7 @@ func (h *Handlers) info(r *serve.Request) (*serve.Answer, error) {
 	return serve.Encode(out)
 }
 
-// links are those that a token's metadata names.
+// links lists the links that a token's metadata names.
 func links(m *boards.Metadata, launched bool) contract.TokenLinks {
 	out := contract.TokenLinks{UnknownReasons: contract.UnknownReasons{}}
 	none := contract.UnknownReasonUnavailable

@@ -18,12 +18,12 @@ type Notes struct {
 	missing contract.UnknownReason
 }
 
-// EmptyNotes are those of a token that may have everything.
+// EmptyNotes makes the notes of a token that may have every figure.
 func EmptyNotes() *Notes {
 	return &Notes{contract.FigureSources{}, contract.UnknownReasons{}, contract.UnknownReasonUnavailable}
 }
 
-// NewNotes are those of a token, which without a pool can't have what follows from one.
+// NewNotes makes the notes of a token: without a pool it has no figure that follows from a pool.
 func NewNotes(t *figures.Token) *Notes {
 	n := EmptyNotes()
 	if len(t.Pools) == 0 {

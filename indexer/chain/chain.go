@@ -138,7 +138,7 @@ type HeadReader interface {
 type BlockReader interface {
 	// Header's error has ErrNoBlock in its tree where no node has the block, ErrSkipped where the chain has none of that number.
 	Header(ctx context.Context, number uint64) (Header, error)
-	// Headers are those of the blocks from first to last, or of the next one where all of these are skipped. parent is the block below the first as far as it
+	// Headers reads the headers of the blocks from first to last, or of the next block if the chain skipped all of these. parent is the block below the first as far as it
 	// is known. Those of the newest blocks may be missing; ErrNoBlock is in the error's tree when there are none.
 	Headers(ctx context.Context, parent market.Header, first, last uint64) ([]Header, error)
 	AnyHas(ctx context.Context, block market.Header) bool
@@ -217,6 +217,6 @@ type Holdings struct {
 	// TooMany says that more accounts have the token than are wanted, or than an answer can have.
 	TooMany bool
 	After   uint64
-	// Amounts are those of accounts with a balance, in raw units.
+	// Amounts has the balance of each account that has one, in raw units.
 	Amounts map[market.Address]uint64
 }

@@ -34,7 +34,7 @@ const (
 // Machine is the rules of one chain, made from its chainconfig document.
 type Machine struct {
 	wrapped market.Address
-	// coinDecimals are those of the chain's own coin.
+	// coinDecimals are the decimals of the chain's own coin.
 	coinDecimals uint8
 	quotes       []quote
 	quoteRank    map[market.Address]int
@@ -46,9 +46,9 @@ type Machine struct {
 	countedUSD, leastTradeUSD float64
 	// countsPools is Family.CountsPools, programKeepsSupplies Family.KeepsSupplies.
 	countsPools, programKeepsSupplies bool
-	// venueContracts are those that launch venues declare, and the accounts that hold what all pools or curves of a program have.
+	// venueContracts has the contracts that launch venues declare, and the accounts that hold the balances of all pools or curves of a program.
 	venueContracts map[market.Address]bool
-	// feeRecipients are the accounts that the platform's fee goes to, and feeBps what it is.
+	// feeRecipients are the accounts that the platform's fee goes to, and feeBps is the fee in basis points.
 	feeRecipients map[market.Address]bool
 	feeBps        uint64
 	// reorgBlocks is how many blocks can be taken back.

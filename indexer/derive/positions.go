@@ -179,7 +179,7 @@ type movements struct {
 	// left is the change of a wallet's balance of a token that nothing has explained yet; order has its keys as they came up.
 	left  map[hands]market.SignedAmount
 	order []hands
-	// moves are those between two wallets of a member, one for each token, and among their places.
+	// moves lists the moves of tokens between two wallets of one member, and among has the place of each in moves.
 	moves []move
 	among map[move]int
 	// ofBalances says that the transaction tells balances in place of transfers.

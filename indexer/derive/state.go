@@ -38,7 +38,7 @@ type State struct {
 
 	// recounts are the tokens that are counted anew: their transfers are queued although their count was given up.
 	recounts map[market.Address]bool
-	// jobs are those that are being merged.
+	// jobs has the holder jobs that are being merged.
 	jobs *table[market.Address, market.HolderJob]
 
 	waiting *waiting

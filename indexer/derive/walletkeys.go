@@ -32,7 +32,7 @@ type Touch struct {
 	IsTrade, IsNamed bool
 }
 
-// Touches are those of the blocks for which MoreKeys was asked last, in their order.
+// Touches lists the touches in the blocks of the last call of MoreKeys, in their order.
 func (s *State) Touches() []Touch { return s.touches }
 
 func newWallets(m *Machine, s *State, blocks []market.Block) wallets {

@@ -61,7 +61,7 @@ type Options struct {
 	Index func() string
 	// Load loads rows into the state.
 	Load func(context.Context, market.Wanted) error
-	// KeptFacts are those that an earlier index kept of some blocks.
+	// KeptFacts reads the facts that an earlier index kept of some blocks.
 	KeptFacts func(ctx context.Context, first, last uint64) (map[uint64][]store.StoredFact, error)
 	// GivesUp reports whether calls for a purpose are given up, so that the day's calls last for more important ones.
 	GivesUp func(budget.Purpose) bool
@@ -113,7 +113,7 @@ type Batch struct {
 	Blocks []market.Block
 	// Following says that the blocks are near the head, where nodes keep the states.
 	Following bool
-	// Corrections are those that a block of the batch is to have.
+	// Corrections lists the corrections that a block of the batch has to take in.
 	Corrections []Correction
 	// More loads what the blocks need with the facts that they have by now.
 	More func() error
@@ -146,7 +146,7 @@ type enrichment struct {
 	facts  []store.StoredFact
 	// following says that the blocks are near the head, where nodes keep the states.
 	following bool
-	// corrections are those that a block of the batch is to have.
+	// corrections is Options.Corrections.
 	corrections []Correction
 	// begun are the wallets that the batch begins to watch, and broughtUp are the tokens that it brings up, with the places of the blocks.
 	begun     map[market.Address]begun

@@ -182,7 +182,7 @@ func (e *enrichment) gas(ctx context.Context, touches []derive.Touch, told map[m
 	return nil
 }
 
-// transaction is that of a touch.
+// transaction finds the transaction of a touch.
 func (e *enrichment) transaction(t *derive.Touch) *market.Tx {
 	txs := e.blocks[t.Block].Txs
 	if i := slices.IndexFunc(txs, func(tx market.Tx) bool { return tx.ID == t.Tx }); i >= 0 {

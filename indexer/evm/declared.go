@@ -19,7 +19,7 @@ type declaredAsked struct {
 	calls   []*call
 	// judge takes the answers in; it is nil where nothing but code is expected.
 	judge func(*declaredAsked)
-	// pools are those that a factory names for the chain's own quotes.
+	// pools lists the pools that a factory names for pairs of the chain's quotes.
 	pools []market.Address
 }
 

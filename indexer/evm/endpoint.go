@@ -21,7 +21,7 @@ const (
 	wantedLogs = 8_000
 )
 
-// usualUnits are those of one provider (alchemy.com/docs/reference/compute-unit-costs), which docs/costs.md repeats.
+// usualUnits has the prices of calls at one provider (alchemy.com/docs/reference/compute-unit-costs), which docs/costs.md repeats.
 var usualUnits = rpc.Units{"eth_call": 26, "eth_getLogs": 60, chainconfig.OtherMethods: 20}
 
 // endpoint is a node of an EVM chain.

@@ -114,7 +114,7 @@ func (s *Source) Check(ctx context.Context) error { return s.pool.CheckAll(ctx) 
 // Usage is what was asked of the endpoints since the start, and how each of them stands.
 func (s *Source) Usage() (sum budget.Usage, list []budget.Endpoint) { return s.pool.Usage() }
 
-// Records are those of the endpoints that aren't trusted, in the order of their hashes.
+// Records lists the records of the endpoints that aren't trusted, in the order of their hashes.
 func (s *Source) Records() []chain.Record { return s.pool.Records() }
 
 // RecallRecords takes up the records of before this start, or of another process. What this process knows itself counts more.

@@ -30,7 +30,7 @@ type logQuestion struct {
 	// ones.
 	event [32]byte
 	third bool
-	// topics are those of which a log has one.
+	// topics lists the topics that are asked for: each log has one of them.
 	topics [][32]byte
 	// single says that the logs are of one block, so that they can't be asked for in fewer blocks.
 	single bool
@@ -124,7 +124,7 @@ type partsReading struct {
 	found [][]decode.Log
 	// got is the first part's reply, on whose hold the others are, too; nil before.
 	got *rpc.Reply
-	// refusals are those for the rate since the last answer, waits how often the endpoint was waited for.
+	// refusals counts the refusals for the rate since the last answer, waits how often the endpoint was waited for.
 	refusals, waits int
 }
 

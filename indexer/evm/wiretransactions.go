@@ -50,7 +50,7 @@ type sentTransaction struct {
 // chain (0x65, 0x66), retryable ones (0x68, 0x69) and its own (0x6a). Nobody signs them, and nearly all have the nonce 0.
 const firstOfNitro, lastOfNitro = 0x64, 0x6a
 
-// transactionsOf are those that a header was read with; nil where it was read alone.
+// transactionsOf gives the transactions that a header was read with, or nil if it was read alone.
 func transactionsOf(h *chain.Header) *transactions {
 	t, _ := h.Body.(*transactions)
 	return t
@@ -109,7 +109,7 @@ const (
 	hasAll = 1<<iota - 1
 )
 
-// depositType is that of a rollup's deposit, which is in its block whether its sender has the value or not: it pays what it mints, and may pay less.
+// depositType is the type of a rollup's deposit. Its block has it whether its sender has the value or not: it pays what it mints, and may pay less.
 const depositType = 0x7e
 
 // readOne reads a transaction of any type. Those that a rollup makes by itself, such as deposits, have a sender and a value like others.

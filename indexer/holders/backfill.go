@@ -52,7 +52,7 @@ type Backfill struct {
 	unproven int
 	// widths are how many blocks of tokens' pasts are asked for at once.
 	widths map[market.Address]*width
-	// pauses are those of tokens of which nodes didn't tell who has them.
+	// pauses has the pause of each token whose holders the nodes didn't tell.
 	pauses map[market.Address]pause
 }
 

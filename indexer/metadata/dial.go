@@ -83,7 +83,7 @@ func (g *guard) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	return nil, err
 }
 
-// addresses are those of a host, IPv4 first; an error if one of them isn't allowed: a name with both kinds is a trap.
+// addresses resolves a host, IPv4 first. It fails if one address isn't allowed: a name with both kinds of addresses is a trap.
 func (g *guard) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
 	list := []netip.Addr{}
 	if a, err := netip.ParseAddr(host); err == nil {

@@ -94,7 +94,7 @@ type Reader struct {
 	since, told time.Time
 	// parts are what was read of wallets whose blocks are being read.
 	parts map[partOf]*part
-	// pauses are those of wallets whose blocks couldn't be read.
+	// pauses has the pause of each wallet whose blocks couldn't be read.
 	pauses map[market.Address]pause
 }
 
@@ -280,7 +280,7 @@ func (r *Reader) findBeginning(ctx context.Context) (ok bool, err error) {
 	return r.began.Number > 0, nil
 }
 
-// header is that of a block, or of the next one where the chain has none of that number.
+// header reads the header of a block, or of the next block if the chain skipped that number.
 func (r *Reader) header(ctx context.Context, number uint64) (market.Header, error) {
 	h, err := r.Nodes.Header(ctx, number)
 	if errors.Is(err, chain.ErrSkipped) {
@@ -502,7 +502,7 @@ func (r *Reader) learn(answered uint64, refused bool, transfers int) {
 	}
 }
 
-// known are those of the tokens of transfers that the index knows, but for quote assets: those are nobody's position. Where the token isn't known yet the block tells it.
+// known finds the tokens of transfers that the index knows. It leaves out quote assets, which are nobody's position. The block tells of a token that isn't known yet.
 func (r *Reader) known(ctx context.Context, found []chain.WalletTransfer) (map[market.Address]bool, error) {
 	known := map[market.Address]bool{}
 	w := market.Wanted{ExpireFrom: 1}

@@ -123,9 +123,9 @@ func (r *Reply) Taken() int64 { return r.taken }
 // Join takes over what another answer took that was read within this one: it is given back with this one.
 func (r *Reply) Join(other *Reply) { r.taken, other.taken = r.taken+other.taken, 0 }
 
-// buffers are those of answers that are done with. The next answers are read into them: fresh memory has to be cleared, which takes as long
+// buffers keeps the buffers of answers that are done with. The next answers are read into them: fresh memory has to be cleared, which takes as long
 // as reading.
-// Their lengths are powers of two; those of one length are at its exponent.
+// Their lengths are powers of two; the buffers of one length stand at its exponent.
 var buffers [maxKept + 1]sync.Pool
 
 // maxKept is the exponent of the longest buffer that is kept: 8 MiB.

@@ -132,12 +132,12 @@ type CurveReserves struct {
 	VirtualBase, VirtualQuote Amount
 	// RealBase is left for sale, RealQuote is raised.
 	RealBase, RealQuote Amount
-	// Price is that of 10^d base units in quote units, where it is posted or executed; d is the pricing's Decimals.
+	// Price is the price of 10^d base units in quote units, if the price is posted or executed; d is the pricing's Decimals.
 	Price Amount
 }
 
 const (
-	// postedDecimals are those of a posted price: most launched tokens have 18, so that it is a whole token's.
+	// postedDecimals are the decimals of a posted price: most launched tokens have 18, so that it is the price of a whole token.
 	postedDecimals = 18
 	// executedDecimals are more, since a whole token may cost less than the quote's smallest unit.
 	executedDecimals = 36

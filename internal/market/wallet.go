@@ -117,7 +117,7 @@ type Entry struct {
 	Tx    TxID
 	Token Address
 	Kind  EntryKind
-	// Pool is that of a trade, and LogIndex the trade's; both none for what wasn't traded.
+	// Pool and LogIndex are the pool and the log of a trade; an entry that isn't a trade's has neither.
 	Pool     Address
 	LogIndex uint64
 	// To is the wallet of the same member to which the basis went.
@@ -159,7 +159,7 @@ func (e *Entry) Key() EntryKey { return EntryKey{e.Wallet, e.Block, e.Seq} }
 type Fee struct {
 	Wallet Address
 	Block  uint64
-	// LogIndex is that of the log that shows it.
+	// LogIndex is the index of the log that shows the payment.
 	LogIndex uint64
 	Time     int64 // unix seconds
 	Tx       TxID

@@ -46,8 +46,8 @@ type Wallet struct {
 	Family chainconfig.Family
 	// Address is an account; of a contract wallet, the contract.
 	Address market.Address
-	// Chain is that of a contract wallet, which exists on one chain alone; empty for a wallet with a key of its own, which is one on all chains of
-	// its family.
+	// Chain is the chain of a contract wallet, which exists on one chain alone; empty for a wallet with a key of its own, which is the
+	// same wallet on all chains of its family.
 	Chain string
 	// Public has the wallet shown with the member's handle.
 	Public bool

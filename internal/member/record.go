@@ -31,12 +31,12 @@ type Record struct {
 type WalletRecord struct {
 	Family  chainconfig.Family
 	Address market.Address
-	// Chain is that of a contract wallet.
+	// Chain is the chain of a contract wallet, else empty.
 	Chain  string
 	Public bool
-	// Since is that of an export, in unix seconds; 0 is now.
+	// Since is the time that an export gives, in unix seconds; 0 stands for now.
 	Since int64
-	// Proof is nil where the app attests the wallet. Its CheckedAt is that of an export, and 0 for the answer to a challenge.
+	// Proof is nil where the app attests the wallet. Its CheckedAt is the time that an export gives, and 0 for the answer to a challenge.
 	Proof *Proof
 	// Names reports whether the proof's text is one that this deployment wrote for this member and this wallet, at IssuedAt (unix seconds), and Signed
 	// whether the signature is the wallet's. Both are false without a proof.

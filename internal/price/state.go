@@ -26,7 +26,7 @@ type Reserves struct {
 	VirtualBase, VirtualQuote float64
 }
 
-// ReservesOf are those of a pool of two reserves in whole tokens.
+// ReservesOf gives the reserves of a pool of two reserves, in whole tokens.
 func ReservesOf(p *market.Pool, baseDecimals, quoteDecimals uint8) Reserves {
 	virtual := func(decimals uint8) float64 {
 		if p.Virtual1.Neg {

@@ -24,9 +24,9 @@ type Names interface {
 type Meanings struct {
 	// Exists says which mentions are members.
 	Exists []bool
-	// Tokens are those that the tags mean; nil where a tag doesn't mean one.
+	// Tokens has the token that each tag means, or nil for a tag that means none.
 	Tokens []*Token
-	// Chains are those of the addresses: none, or several, where an address isn't of one token.
+	// Chains has the chains of each address: none or several if no single token has the address.
 	Chains [][]string
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Changed says what of a chain's rows changed.
 type Changed struct {
-	// Tokens are those whose rows, or whose pools' rows, changed; one may be named twice.
+	// Tokens lists the tokens whose rows, or whose pools' rows, changed; a token may be listed twice.
 	Tokens []market.Address
 	// Trades says that there may be new ones: a trade changes its pool.
 	Trades                            bool

@@ -28,7 +28,7 @@ type Commit struct {
 	Head    HeadStatus
 	Changes market.Changes
 	Facts   []StoredFact
-	// Caps are those of holder jobs, as text.
+	// Caps are the caps of holder jobs, as text.
 	Caps string
 	// Recount begins a recount, whose queue begins with Last's transfers; nil is none.
 	Recount *Recount

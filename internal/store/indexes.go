@@ -342,7 +342,7 @@ func (s Indexes) FirstBlock(ctx context.Context, index string) (number uint64, o
 type IndexSize struct {
 	// Facts is how many answers of nodes are kept.
 	Facts int64
-	// Bytes are those of its biggest tables, on SQLite of the whole database.
+	// Bytes is the size of the index's biggest tables, on SQLite that of the whole database.
 	Bytes int64
 }
 

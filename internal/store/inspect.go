@@ -156,7 +156,7 @@ func (s Inspect) Entries(ctx context.Context, chain string) ([]market.Entry, err
 	return model.To(rows, (*model.Entry).Value)
 }
 
-// Positions are those of a chain's watched wallets.
+// Positions reads the positions of a chain's watched wallets.
 func (s Inspect) Positions(ctx context.Context, chain string) (map[market.PositionKey]market.Position, error) {
 	var rows []model.Position
 	if err := s.db.Read.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {

@@ -52,7 +52,7 @@ func (v *served) indexOf(chain string) string {
 	return chain
 }
 
-// indexesOf are those of some chains.
+// indexesOf gives the indexes that are served of some chains.
 func (v *served) indexesOf(chains []string) []any {
 	out := make([]any, len(chains))
 	for i, c := range chains {

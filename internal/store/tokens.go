@@ -138,7 +138,7 @@ func (s Tokens) Now(ctx context.Context, mints []market.Address) ([]TokenNow, er
 type Listing struct {
 	Mint         market.Address
 	Name, Symbol string
-	// LiquidityUSD is that of its trusted pools.
+	// LiquidityUSD is the liquidity of the token's trusted pools together.
 	LiquidityUSD float64
 	// Listed is false when no pool has a price for it.
 	Listed bool

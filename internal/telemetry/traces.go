@@ -35,7 +35,7 @@ type TracesOptions struct {
 	Service string
 	// Commit is what the program was built from.
 	Commit string
-	// Chain is that of an indexer; empty for other programs.
+	// Chain is the chain of an indexer; empty for other programs.
 	Chain string
 	// Sampler is the default of OTEL_TRACES_SAMPLER, Ratio the default of OTEL_TRACES_SAMPLER_ARG beside it.
 	Sampler string

@@ -14,7 +14,7 @@ type Breakdown struct {
 	Buyers int
 	// Trades says that a wallet that isn't excluded traded within the window.
 	Trades bool
-	// Clusters are those of wallets that don't count by themselves, the largest share first.
+	// Clusters lists the clusters of wallets that don't count by themselves, the largest share first.
 	Clusters []Cluster
 }
 
@@ -24,7 +24,7 @@ type Cluster struct {
 	Funder market.Address
 	// Creator says that one who has part in the launch paid the wallets.
 	Creator bool
-	// Wallets are those that traded within the window, the largest organic volume first.
+	// Wallets lists the cluster's wallets that traded within the window, the largest organic volume first.
 	Wallets []market.Address
 	// Share is the wallets' share of the organic volume before the clusters' bounds, as Parts.Fresh is: from 0 to 1.
 	Share float64

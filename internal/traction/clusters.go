@@ -20,7 +20,7 @@ const (
 // Values of walletSums.fundedAt that are no times.
 const (
 	fundingUnknown = iota
-	// fundingOld is that of a wallet that had sent a transaction before the window, fundingUnseen that of a new one that nobody was seen to pay.
+	// fundingOld says that a wallet had sent a transaction before the window, fundingUnseen that a wallet is new and nobody was seen to pay it.
 	fundingOld
 	fundingUnseen
 )

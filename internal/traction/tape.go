@@ -15,7 +15,8 @@ const (
 	walletUSD = 2
 	// washed is the share of round trips in its volume from which on a wallet counts for nobody.
 	washed = 0.8
-	// topWallets are those whose share of the organic volume is its concentration. No cluster has more of it than one part in so many.
+	// topWallets is how many of the largest wallets make the concentration, by their share of the organic volume. No cluster has more of the volume than one
+	// part in so many.
 	topWallets = 5
 	// walletFloorUSD and walletShare bound what one wallet adds to the organic volume: the larger of the first and the
 	// second's share of the liquidity.

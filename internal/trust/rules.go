@@ -88,7 +88,7 @@ type Limit struct {
 	Severity Severity
 }
 
-// taxLimits are those of every tax, in percent.
+// taxLimits are the limits of every tax, in percent.
 var taxLimits = []Limit{{30, Fail, Critical}, {10, Fail, High}}
 
 // Rules are all checks of an EVM token in the order of a report. A value that is a bool says whether what the id names is so. Where the public contract leaves open whether a bad measure

@@ -72,7 +72,7 @@ type Facts struct {
 	On      v1alpha1.VenueChain
 	// Before is what was decided last, or nil.
 	Before *v1alpha1.VenueChainStatus
-	// Taken are those of its contracts on the chain that are another venue's, with that one's name.
+	// Taken has the contracts of the venue on the chain that another venue has, with the other venue's name.
 	Taken map[market.Address]string
 	// Chain is nil where there is none of the name.
 	Chain *Chain

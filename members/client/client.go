@@ -19,7 +19,7 @@ import (
 
 // Client is a client of an intake.
 type Client struct {
-	// Address is that of the intake, as in http://127.0.0.1:8090.
+	// Address is the intake's address, as in http://127.0.0.1:8090.
 	Address string
 	Token   string
 	HTTP    *http.Client

@@ -67,7 +67,7 @@ type Options struct {
 	Prices   Prices
 	// Market says which tokens posts name. It goes by chains' ids (store.Served).
 	Market *store.Store
-	// Tokens are those that a caller may present.
+	// Tokens are the tokens that a caller may present.
 	Tokens *keyfile.File
 	// Deployment is the address that challenges name, as in https://app.example.com.
 	Deployment string

@@ -28,7 +28,7 @@ type memberBody struct {
 
 // walletBody is what is written of a wallet.
 type walletBody struct {
-	// Chain is that of a contract wallet.
+	// Chain is the chain of a contract wallet, else nil.
 	Chain  *string    `json:"chain"`
 	Public bool       `json:"public"`
 	Since  *time.Time `json:"since"`
@@ -41,7 +41,7 @@ type walletBody struct {
 type proofBody struct {
 	Text      string `json:"text"`
 	Signature string `json:"signature"`
-	// CheckedAt is that of an export; without it the text is a challenge that is answered.
+	// CheckedAt is the time that an export gives; without it the text is a challenge that is answered.
 	CheckedAt *time.Time `json:"checked_at"`
 }
 

@@ -35,7 +35,7 @@ type Counter struct {
 	now      func() time.Time
 
 	mu sync.Mutex
-	// numbers are those of the members that were asked about; a change of the registry takes a member out.
+	// numbers has the numbers of the members that were asked about; a change of the registry takes a member out.
 	numbers map[member.ID]member.Number
 	// last is when a member was seen last, in unix seconds, and in counts how many members were seen last at a second.
 	last   map[member.Number]int64

@@ -136,7 +136,7 @@ func New(cfg *rest.Config, o Options) (*Operator, error) {
 	return &Operator{mgr: mgr, settings: s, options: o}, nil
 }
 
-// options are those of both controllers. Without a bound near, one that failed for some minutes would sleep for more of them.
+// options are the options of both controllers. The longest pause is short: without a bound an object that failed for some minutes would wait for many more.
 func options() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: 4,

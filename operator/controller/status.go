@@ -108,7 +108,7 @@ func chainStatus(c *v1alpha1.Chain, o *observation) v1alpha1.ChainStatus {
 	return out
 }
 
-// stalledReasons are those with which nothing goes on before a person acts.
+// stalledReasons lists the reasons with which nothing goes on before a person acts.
 var stalledReasons = []string{
 	v1alpha1.ReasonInvalid, v1alpha1.ReasonDuplicateID, v1alpha1.ReasonDuplicateChainID, v1alpha1.ReasonConflict, v1alpha1.ReasonWrongChain,
 	v1alpha1.ReasonHalted,

@@ -6,7 +6,7 @@ import (
 	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
 )
 
-// metadataServices are those of the clouds, which would hand out the node's credentials. The rest of the link-local network has
+// metadataServices has the addresses of the clouds' metadata services, which would hand out the node's credentials. The rest of the link-local network has
 // name servers.
 var metadataServices = map[string][]string{
 	"0.0.0.0/0": {"169.254.169.0/24", "169.254.170.0/24", "100.100.100.200/32"},

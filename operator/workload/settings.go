@@ -27,7 +27,7 @@ type Settings struct {
 	Indexers
 }
 
-// labels are those of all objects that are made for indexers.
+// labels gives the labels of all objects that are made for indexers.
 func (s Settings) labels() map[string]string {
 	out := map[string]string{LabelName: Name, LabelComponent: Indexer, LabelManagedBy: ManagedBy}
 	for name, value := range map[string]string{LabelInstance: s.Instance, LabelVersion: s.Version} {

@@ -234,7 +234,7 @@ func (b *builder) place(pod *corev1ac.PodSpecApplyConfiguration) {
 	}
 }
 
-// pointers are those to the elements of a list, which belongs to all indexers: what they point to isn't changed.
+// pointers gives pointers to the elements of a list. All indexers share the list: nobody may change an element.
 func pointers[T any](list []T) []*T {
 	out := make([]*T, len(list))
 	for i := range list {
@@ -348,7 +348,7 @@ type secret struct {
 	keys []string
 }
 
-// secrets are those of the chain's endpoints, in the order in which they first appear.
+// secrets lists the Secrets of the chain's endpoints, in the order in which they first appear.
 func (b *builder) secrets() []secret {
 	var out []secret
 	for i := range b.chain.Spec.RPC.Endpoints {

@@ -64,7 +64,7 @@ type PageQuery struct {
 // Page is a page of the board.
 type Page struct {
 	Cards []Shown
-	// Chains are those that it could have cards of and that are indexed, in the order of the catalogue.
+	// Chains lists the indexed chains whose cards the board may have, in the order of the catalogue.
 	Chains []*BoardChain
 	// AsOf is the newest of when its chains were ranked and its cards last changed; unix seconds, 0 when nothing is indexed.
 	AsOf int64

@@ -249,7 +249,7 @@ func (b *chainTokens) readTokens(ctx context.Context, src *source) error {
 	return nil
 }
 
-// factsIn are those of the chain's own token among the tokens at an entry's address; nil when there is none.
+// factsIn gives the facts of this chain's token among the tokens of all chains at an entry's address, or nil if this chain has none.
 func (b *chainTokens) factsIn(tokens []figures.Token, e *entry) *figures.Facts {
 	i := slices.IndexFunc(tokens, func(t figures.Token) bool { return t.Chain == b.chain })
 	if i < 0 {

@@ -98,7 +98,7 @@ type chainLook struct {
 // Wait returns when no chain is read anew in the background any more.
 func (r *Ranker) Wait() { r.readings.Wait() }
 
-// Ranking is that of the last look; nil before the first.
+// Ranking gives the ranking of the last look at the database, or nil before the first.
 func (r *Ranker) Ranking() *Ranking { return r.last }
 
 // Refresh takes in what was committed since and ranks the chains that it changed, and all of them when it is time: scores

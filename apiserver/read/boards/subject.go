@@ -77,7 +77,7 @@ func (s *Subject) Candidate(m *Measured, hour *traction.Hour) board.Candidate {
 	return c
 }
 
-// Excluded are those who have part in the launch: their trades count for nobody.
+// Excluded lists the accounts that have part in the launch: their trades don't count.
 func (l *Launched) Excluded() (out []market.Address) {
 	for _, who := range []market.Address{l.Creator, l.curve, l.Pool} {
 		if !who.IsNone() {

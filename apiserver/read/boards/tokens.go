@@ -86,7 +86,7 @@ func newChainTokens(chain string, rewinds int64, most int, in *tokenmembers.Inde
 	return &chainTokens{chain: chain, rewinds: rewinds, most: most, in: in, index: newBoardIndex(), boardState: newBoardState()}
 }
 
-// entry is that of a token; nil when there is none.
+// entry finds the entry of a token, or nil if there is none.
 func (b *chainTokens) entry(mint market.Address) *entry { return b.index.entries[mint] }
 
 // keeps says whether the board keeps a launch: one that is younger than 30 days, or was traded within the last 7 days in its

@@ -10,7 +10,7 @@ import (
 type Facts struct {
 	Name, Symbol string
 	Status       market.HolderStatus
-	// Pools are those that count: the trusted ones and the reference.
+	// Pools lists the pools that count: the trusted ones and the reference pool.
 	Pools                []PoolFacts
 	Past                 Past // of the reference
 	FirstSeenAt, Holders int64

@@ -20,7 +20,7 @@ type Pair struct {
 	LiquidityUSD float64 // 0 when unknown
 	// Quote is the token that the price is in; its name is empty when the index has not met it.
 	Quote market.Token
-	// Windows are those of PairWindows.
+	// Windows has an element for each of PairWindows.
 	Windows [len(PairWindows)]PairWindow
 }
 

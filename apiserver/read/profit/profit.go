@@ -85,7 +85,7 @@ type Board struct {
 type Trader struct {
 	Member member.Number
 	pnl.Window
-	// Wallets are those by which they did, the one that realised most first.
+	// Wallets lists the member's wallets that sold, the highest gain first.
 	Wallets []WalletShare
 }
 

@@ -257,7 +257,7 @@ type Score struct {
 	XP     int64
 }
 
-// Scores are those of a week that isn't over yet, the highest first.
+// Scores lists the members' scores of a week that isn't over yet, the highest first.
 func (s *Standings) Scores(week int64) (out []Score) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

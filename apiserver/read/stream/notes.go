@@ -21,7 +21,7 @@ const (
 	keptNotes = 2_048
 )
 
-// notes are those that were read, and which trades have one: most have none, and needn't be asked for.
+// notes keeps the notes that were read, and which trades have a note: most trades have none, and no query is made for them.
 type notes struct {
 	read *recent.Cache[social.NoteKey, recent.Dated[*member.Post]]
 	seed maphash.Seed

@@ -65,7 +65,7 @@ func (w *wallet) leave(g *group) {
 	w.in = slices.DeleteFunc(w.in, func(other *group) bool { return other == g })
 }
 
-// wallets are those that are, or were, in tokens.
+// wallets keeps the members' wallets that have, or had, a position in a token.
 type wallets struct {
 	list   []wallet
 	places map[members.Account]uint32

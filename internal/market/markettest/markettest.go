@@ -11,7 +11,7 @@ func Address(text string) (a market.Address) {
 	return a
 }
 
-// Addresses are those that texts name.
+// Addresses parses addresses.
 func Addresses(texts ...string) []market.Address {
 	out := make([]market.Address, len(texts))
 	for i, text := range texts {

@@ -36,7 +36,7 @@ func connectionsOf(cfg *pgx.ConnConfig) (connections, error) {
 	return connections{min(usual, half), min(usual, half), reserved}, nil
 }
 
-// ofReader are those of a program that only reads: its second pool is as small as the reserved one.
+// ofReader gives the numbers of connections of a program that only reads: its second pool is as small as the reserved one.
 func (c connections) ofReader() connections {
 	return connections{min(4*runtime.GOMAXPROCS(0), c.read+c.write-c.reserved), c.reserved, c.reserved}
 }

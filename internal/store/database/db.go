@@ -35,7 +35,7 @@ type DB struct {
 	reserve *bun.DB
 	// postgres is how to connect to PostgreSQL; nil on SQLite.
 	postgres *pgx.ConnConfig
-	// credentials are those of new connections.
+	// credentials are the user and the password of new connections.
 	credentials credentials
 	most        connections
 	hints       *hints

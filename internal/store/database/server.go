@@ -63,7 +63,7 @@ func (s *servers) Changed() int64 {
 	return s.changes
 }
 
-// options are those of a pool whose connections are kept to one server, and are read-only.
+// options are the options of a pool whose connections are read-only and lead to one server.
 func (s *servers) options() []stdlib.OptionOpenDB {
 	return []stdlib.OptionOpenDB{
 		stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {

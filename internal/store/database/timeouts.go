@@ -53,7 +53,7 @@ type timeouts struct {
 	statement, read, unheard time.Duration
 	connections              connections
 	credentials              credentials
-	// settings are those of a writer's session that the address doesn't set.
+	// settings are the settings of a writer's session that the address doesn't set.
 	settings [][2]string
 }
 

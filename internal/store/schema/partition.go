@@ -36,7 +36,7 @@ import (
 // Partitioned are the tables that have a partition for each index in PostgreSQL.
 var Partitioned = []string{"trades", "candles", "balances"}
 
-// timed are those of them that are split by time, by the column that has it (unix seconds).
+// timed lists the tables that are split by time, each with the column that has the time (unix seconds).
 var timed = []struct{ table, column string }{{"trades", "time"}, {"candles", "open_at"}}
 
 // PartitionOf names an index's partition of a table.

@@ -115,7 +115,7 @@ type GameStanding struct {
 // Played is what the game says of a member anew.
 type Played struct {
 	GameStanding
-	// Days are those that have changed. One without anything is deleted.
+	// Days lists the days that have changed. A day without anything is deleted.
 	Days []PlayedDay
 }
 

@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// methods are those that a span names; a stranger may send any other word.
+// methods has the methods that a span names; a stranger may send any other word.
 var methods = map[string]bool{
 	http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true, http.MethodDelete: true,
 	http.MethodConnect: true, http.MethodOptions: true, http.MethodTrace: true,

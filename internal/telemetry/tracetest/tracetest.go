@@ -155,14 +155,14 @@ func attributes(list []*common.KeyValue) map[string]string {
 	return out
 }
 
-// Spans are those that have come.
+// Spans lists the spans that have come.
 func (r *Receiver) Spans() []Span {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.spans)
 }
 
-// Named are those of a name.
+// Named lists the spans with a name.
 func (r *Receiver) Named(name string) []Span {
 	return slices.DeleteFunc(r.Spans(), func(s Span) bool { return s.Name != name })
 }
@@ -174,7 +174,7 @@ func (r *Receiver) Has(text string) bool {
 	return bytes.Contains(r.raw, []byte(text))
 }
 
-// Header is that of the last export over HTTP.
+// Header gives the header of the last export over HTTP.
 func (r *Receiver) Header() http.Header {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -104,7 +104,7 @@ func (p *Pooler) configure(to *pgx.ConnConfig, o PoolerOptions) error {
 // administrator is the user of PgBouncer's console.
 const administrator = "console"
 
-// Passwords are those that roles connect with from the next Reload on.
+// Passwords sets the passwords that roles connect with from the next Reload on.
 func (p *Pooler) Passwords(of map[string]string) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%q %q\n", administrator, "console")
@@ -118,7 +118,7 @@ func (p *Pooler) Passwords(of map[string]string) error {
 	return errors.Join(os.WriteFile(path, []byte(text.String()), 0o644), os.Chtimes(path, at, at))
 }
 
-// address is that of a database, by way of the pooler.
+// address gives the address of a database by way of the pooler.
 func (p *Pooler) address(dsn string) (string, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {

@@ -125,7 +125,7 @@ func (s *Snapshot) exec(ctx context.Context, query string, args ...any) error {
 	return nil
 }
 
-// names are those of the store's tables, without what says which schema it is.
+// names lists the store's tables, without those that say which schema it is.
 func (s *Snapshot) names(ctx context.Context, query string) (names []string, err error) {
 	rows, err := s.conn.QueryContext(ctx, query)
 	if err != nil {
