@@ -114,7 +114,7 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 	return commit() // what lies before a gap that the range ends with
 }
 
-// commitPast commits batches of the past. None can be taken back, so those of an endpoint that was outvoted since they were read are read again.
+// commitPast commits batches of the past. No batch can be taken back, so a batch is read again if its endpoint was outvoted since.
 func (ix *Indexer) commitPast(ctx context.Context, batches []chain.Batch) (err error) {
 	var blocks []market.Block
 	parent := ix.state.Last()

@@ -12,7 +12,7 @@ const (
 	mergesAtOnce = 100
 	// mergeTime is how long a commit may take, in which a merge goes on: the rows that it takes over are as many as keep it below.
 	mergeTime = 100 * time.Millisecond
-	// Of a merge each commit takes over leastRows up to mostRows rows, and firstRows at first.
+	// Each commit of a merge takes over leastRows up to mostRows rows, and the first commit firstRows.
 	leastRows, firstRows, mostRows = 500, 1_000, 2_000
 	// mergeShare is for how many times as long as such a commit took the loop then goes on without a merge.
 	mergeShare = 4

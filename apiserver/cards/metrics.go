@@ -8,7 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
-// Where an answered card came from.
+// An answered card came from one of these.
 const (
 	fromMemory = "memory"
 	fromShared = "redis"

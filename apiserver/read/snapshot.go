@@ -30,7 +30,7 @@ type Snapshot struct {
 	// TokenMembers are who of them is in which token. They are no part of the moment either.
 	TokenMembers *tokenmembers.Index
 
-	// What the lists are made of.
+	// The lists are made of these two.
 	database *databaseState  // nil before the first look
 	ranking  *boards.Ranking // nil before the first ranking
 	found    *foundMajors

@@ -19,7 +19,7 @@ func PastState(b *market.Block, wallet market.Address, q *market.Beginning) *Sta
 	})
 }
 
-// OfWallet is a block with those of its transactions alone that move tokens of a wallet.
+// OfWallet makes a block of the transactions that move tokens of a wallet, and leaves out all others.
 func OfWallet(b *market.Block, wallet market.Address) market.Block {
 	out := market.Block{Header: b.Header}
 	for i := range b.Txs {

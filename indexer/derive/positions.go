@@ -314,7 +314,7 @@ func (ps *positions) isEligible(t *market.Trade, before float64) bool {
 	return p.Protocol == market.BondingCurve || min(before, p.Locked*ps.s.usd(p.Quote)) >= ps.countedUSD
 }
 
-// ownTrades are the places of those of the block's swaps that are between two wallets of one member: in a pool in which one of them bought and another one
+// ownTrades finds the places of the block's swaps that are between two wallets of one member: in a pool in which one of them bought and another one
 // sold. What is below the chain's least trade is nobody's counterpart: a stranger could make it.
 func (ps *positions) ownTrades() map[int]bool {
 	type side struct {

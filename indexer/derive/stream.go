@@ -7,8 +7,8 @@ import (
 )
 
 // streamTrades adds what members traded in the block to the stream: an item for what a wallet bought, or sold, of one token in one transaction. A trade whose
-// value isn't known is none, nor is one from before the wallet was the member's. entries are those of the block; those of items that are worth the chain's
-// least trade count in the game, as far as they count.
+// value isn't known is no item, nor is a trade from before the wallet was the member's. entries are the block's
+// entries; entries of items that are worth the chain's least trade count in the game, as far as they count.
 func (ps *positions) streamTrades(entries []market.Entry) {
 	type tradeKey struct {
 		wallet, token market.Address

@@ -7,7 +7,7 @@ type tokens struct {
 	*work
 	// begun are the tokens whose transfers are followed from this block on.
 	begun map[market.Address]bool
-	// transfers counts those of the block that were queued.
+	// transfers counts the block's transfers that were queued.
 	transfers uint32
 }
 

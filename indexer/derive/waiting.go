@@ -124,8 +124,8 @@ func (tr *trades) isUndecided(p *market.Pool, quoteUSD float64) bool {
 		(p.Untrusted == market.UntrustedTicks || quoteUSD == 0 && len(tr.s.waiting.of[p.ID]) > 0)
 }
 
-// decideWaiting keeps the trades that wait of those of the block's pools whose liquidity has turned out to suffice, and drops those of others.
-// A pool of which trades wait has no younger one that is kept, so that candles and windows take them in order.
+// decideWaiting decides about the trades that wait for the block's pools, once the liquidity of their pool is known: it keeps them if it suffices, and drops
+// them if not. Of a pool whose trades wait no younger trade is kept meanwhile, so that candles and windows take them in order.
 func (tr *trades) decideWaiting() {
 	if len(tr.s.waiting.of) == 0 {
 		return // as nearly always

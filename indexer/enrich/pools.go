@@ -43,7 +43,7 @@ func (e *enrichment) pools(ctx context.Context) error {
 	return nil
 }
 
-// addByKey adds those of the V4 pools of which it is known what they are.
+// addByKey adds the V4 pools whose keys are known.
 func (e *enrichment) addByKey(ctx context.Context, b *market.Block, left, ids []market.Address) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(a market.Address) bool { return !slices.Contains(left, a) })
 	known, err := e.poolKeys.of(ctx, ids, b.Number)

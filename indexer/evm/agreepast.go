@@ -13,8 +13,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// The past is committed many blocks at once, and can't be taken back. So some of its ranges are read from two endpoints before: one in ten, the
-// first of each endpoint, and those of an endpoint that was outvoted. Where two endpoints differ a third one decides, or the blocks'
+// The past is committed many blocks at once, and can't be taken back. So some of its ranges are read from two endpoints first: one range in ten, the
+// first range of each endpoint, and every range of an endpoint that was outvoted. Where two endpoints differ a third one decides, or the blocks'
 // receipts, as at the head. A range without logs is believed by the rules of empty.go.
 
 const (
@@ -46,9 +46,9 @@ func (e *endpoint) useProbation() bool {
 	return true
 }
 
-// agreePast asks other endpoints for a range that one has given, until two have the same; then that is the range. Where they differ about a
-// block, Agree decides who is wrong. Where nothing decides, the range is that of the endpoint that was outvoted least, and the blocks that
-// they differ about are told. Where no other endpoint answers, the range stays as it is, on the word of one alone.
+// agreePast asks other endpoints for a range that one endpoint has given, until two give the same range, which it returns. Where they differ about a
+// block, Agree decides who is wrong. Where nothing decides, it returns the range of the endpoint that was outvoted least, and reports the blocks that
+// they differ about. Where no other endpoint answers, the range stays as it is, on the word of one alone.
 func (s *Source) agreePast(ctx context.Context, earliest int64, from uint64, first answer[chain.Batch]) (a answer[chain.Batch], alone bool, err error) {
 	votes := []answer[chain.Batch]{first}
 	for _, e := range s.pool.Others(first.by) {

@@ -150,7 +150,7 @@ func (e *endpoint) settle(ctx context.Context, block any, doubtful []*call) erro
 	return nil
 }
 
-// askAll asks one endpoint for calls, and once more for those of which it isn't clear who failed.
+// askAll asks one endpoint for calls, and once more for the calls of which it isn't clear who failed.
 func (e *endpoint) askAll(ctx context.Context, block any, list []*call) error {
 	doubtful, err := e.ask(ctx, block, list)
 	if err == nil && len(doubtful) > 0 {

@@ -77,7 +77,7 @@ const maxTime = 253402300799
 // on; the rest is for clocks that are wrong.
 const aheadOfClock = 15 * time.Minute
 
-// errEarly means that a block's time is before that of the block below it. No chain allows that: one of both times is
+// errEarly means that a block's time is before the time of the block below it. No chain allows that: one of both times is
 // false.
 var errEarly = errors.New("a block's time is before its parent's")
 

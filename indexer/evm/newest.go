@@ -9,7 +9,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Where the state after a block can't be had by the block's name, the newest one can. After which block it is shows where the newest block is the
+// If nodes don't give the state after a given block, they give the newest state. It is the state after the newest block, if that block is the
 // same before and after the question.
 
 const (

@@ -29,9 +29,9 @@ type ballot struct {
 
 func alike(a, b *call) bool { return a.ok == b.ok && bytes.Equal(a.answer, b.answer) }
 
-// vouch asks other endpoints for calls that one has answered, until two have answered each in the same way; then that is the answer. Unsure are
-// the calls, by their place in the list, of which that can't be said: because no other endpoint answers within its time, then the first
-// answer stays; or because they differ, and no two are alike, then the answer is that of the endpoint that was outvoted less, and is set
+// vouch asks other endpoints for calls that one endpoint has answered, until two have given each call the same answer, which the call keeps. Unsure are
+// the calls, by their place in the list, that no two endpoints answered alike. Either no other endpoint answers within its time: then the first
+// answer stays. Or all answers differ: then the answer of the endpoint that was outvoted less is taken, and is set
 // aside. With one endpoint nothing is unsure. The calls were answered for the block at, or for the newest one where its state is gone.
 func (s *Source) vouch(ctx context.Context, at chain.Ref, gone bool, list []*call) (unsure []bool, err error) {
 	unsure = make([]bool, len(list))

@@ -20,7 +20,7 @@ const (
 	atTimestamp        = 11
 )
 
-// headerFields are those of a header, in the order in which its hash is taken; from baseFeePerGas on they may be missing, the
+// headerFields are the fields of a header, in the order in which its hash is taken; from baseFeePerGas on they may be missing, the
 // later ones with the earlier (EIPs 1559, 4895, 4844, 4788, 7685). Numbers are encoded without leading zeros.
 var headerFields = [...]struct {
 	name   string

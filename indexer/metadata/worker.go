@@ -22,7 +22,7 @@ const (
 	pollPause = 3 * time.Second
 	savePause = time.Second
 	busyPause = 200 * time.Millisecond
-	// maxWaiting bounds the jobs in memory, and maxOfHost those of one host, so that the others' don't wait behind them. maxDue
+	// maxWaiting bounds the jobs in memory, and maxOfHost the jobs of one host, so that other hosts' jobs don't wait behind them. maxDue
 	// bounds how many jobs are asked for to see past a host that has its share.
 	maxWaiting = 256
 	maxOfHost  = 64

@@ -24,7 +24,7 @@ type record struct {
 	outvotedAt         time.Time
 }
 
-// Records are those of the endpoints that aren't trusted, in the order of their hashes.
+// Records lists the records of the endpoints that aren't trusted, in the order of their hashes.
 func (p *Pool[E]) Records() []chain.Record {
 	out := []chain.Record{}
 	for _, member := range p.List {

@@ -139,7 +139,7 @@ func methodsOf(reqs []*Request) []string {
 	return out
 }
 
-// newSpending is that of an endpoint that was asked for nothing yet.
+// newSpending makes the spending of an endpoint that was asked for nothing yet.
 func newSpending(e *chainconfig.Endpoint) spending {
 	return spending{perDay: budget.Spent{Calls: e.RequestsPerDay, Units: e.ComputeUnitsPerDay}, overdrawn: -1, logged: -1}
 }

@@ -29,7 +29,7 @@ type Indexed struct {
 	Now int64
 }
 
-// Evidence is that of what is indexed, which is of the index's own newest block.
+// Evidence makes the evidence for what the index says at its newest block.
 func (x *Indexed) Evidence(ref, detail string) trust.Evidence {
 	return trust.Evidence{Kind: "index", Ref: ref, Block: x.Block.Number, Detail: detail}
 }
@@ -66,7 +66,7 @@ func (k *Known) MainPool(usable func(*market.Pool) bool) *market.Pool {
 	return best
 }
 
-// Top10 is what the ten largest holders have, but for those of whom held says that they are nobody's in particular.
+// Top10 checks how much the ten largest holders have. It leaves out the accounts of which held reports that they are nobody's in particular.
 func (x *Indexed) Top10(rule trust.Rule, supply market.Amount, held func(market.Address) bool) trust.Check {
 	if x.Token.Holders.Status != market.HoldersCurrent || supply.IsZero() {
 		return rule.Unknown(trust.NotIndexed)

@@ -116,7 +116,7 @@ func (w *Venues) look(ctx context.Context) ([]chainconfig.VenueState, error) {
 	return out, nil
 }
 
-// lookForCode notes which contracts have code. It gives those of which the nodes can't say, or weren't asked in this look.
+// lookForCode notes which contracts have code. It gives the contracts of which the nodes can't say, or weren't asked in this look.
 func (w *Venues) lookForCode(ctx context.Context, contracts []market.Address) (unknown map[market.Address]bool, err error) {
 	unknown = map[market.Address]bool{}
 	var head uint64

@@ -55,7 +55,7 @@ type Venue struct {
 	Filter string
 	// Badge is empty for own venues.
 	Badge string
-	// Chains are those of the venue's declaration that are in the catalogue, in its order.
+	// Chains lists the venue's chains that are in the catalogue, in the order of the declaration.
 	Chains []VenueChain
 }
 

@@ -16,7 +16,7 @@ import (
 // Chain is everything an indexer needs to know, and nothing else: an indexer is started anew for another document.
 type Chain struct {
 	ID string `json:"id"`
-	// Generation is which index of the chain is wanted: where it is above that of the index that is served, the chain is indexed anew beside it.
+	// Generation says which index of the chain is wanted: if it is above the generation of the index that is served, the chain is indexed anew beside that index.
 	// 0 is 1.
 	Generation int64 `json:"generation,omitempty"`
 	// AskAnew has the next generation ask again what nodes told the index that is served; else that is used.

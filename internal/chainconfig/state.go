@@ -33,7 +33,7 @@ type State struct {
 	HeadReadAt time.Time `json:"head_read_at,omitzero"`
 	// Indexed is the newest block that is in the database.
 	Indexed *Block `json:"indexed,omitempty"`
-	// Generation is that of the index that is served; 0 before it is known.
+	// Generation is the generation of the index that is served; 0 before it is known.
 	Generation int64 `json:"generation,omitempty"`
 	// Reindexing is the generation that is indexed beside it; nil where none is.
 	Reindexing *Reindexing `json:"reindexing,omitempty"`

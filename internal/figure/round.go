@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// What follows rounds figures to what is written of them: those that are written alike become the same, and are still
+// The functions below round figures to the digits that are written: figures that are written alike become equal, and are still
 // written alike. So data that look alike are equal, and have one key.
 
 // none is what figures below zero are rounded to where there are none.

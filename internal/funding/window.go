@@ -14,7 +14,7 @@ import (
 type Bounds struct {
 	// Seconds is how much older than the block a payment's block may be.
 	Seconds int64
-	// Payments is the most payments that count: those of the newest blocks that together have no more. The block's own count in any case.
+	// Payments is the most payments that count. The newest blocks count that together have no more; the payments of the block itself count in any case.
 	Payments int
 	// OfAccount is how many payments to one account are looked at: the newest.
 	OfAccount int

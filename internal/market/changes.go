@@ -51,7 +51,7 @@ type Changes struct {
 	// Reworked are earlier entries, of which what they realised has changed.
 	Reworked []Change[EntryKey, Entry]
 	Fees     []Fee
-	// Payments are those of the blocks that were read with their transactions, a row for each, even without any. PaymentsFrom is the oldest block
+	// Payments has a row for each block that was read with its transactions, even if it has no payment. PaymentsFrom is the oldest block
 	// whose row is still needed, if HasPaymentsFrom.
 	Payments        []BlockPayments
 	PaymentsFrom    uint64

@@ -14,7 +14,7 @@ type Token struct {
 	// SupplyStrikes is how many answers of the contract in a row contradicted the supply that follows from its transfers. From
 	// SupplyUntold on transfers don't tell it, and it is unknown for good.
 	SupplyStrikes int32
-	// FirstBlock and FirstSeenAt (unix seconds) are those of the first block that brought the token to our notice.
+	// FirstBlock and FirstSeenAt are the number and the time (unix seconds) of the first block that brought the token to our notice.
 	FirstBlock  uint64
 	FirstSeenAt int64
 	// Pool is the reference pool, which prices the token; none without one.
@@ -197,7 +197,7 @@ type FundingState uint8
 
 // The states of a funding.
 const (
-	// FundingUnknown is that of a trade in a block that was read without its transactions, or before enough blocks were read with them.
+	// FundingUnknown says that the trade's block was read without its transactions, or before enough blocks were read with them.
 	FundingUnknown FundingState = iota
 	// FundingSeen says that the payments of the window tell which account the trader's coins came from.
 	FundingSeen
@@ -210,7 +210,7 @@ type AgeState uint8
 
 // The states of an age.
 const (
-	// AgeUnknown is that of an account that didn't send the trade's transaction, as a contract, or of a chain whose blocks don't tell.
+	// AgeUnknown says that the account didn't send the trade's transaction, as a contract, or that the chain's blocks don't tell.
 	AgeUnknown AgeState = iota
 	// AgeNew says that the account sent its first transaction within the window.
 	AgeNew

@@ -57,8 +57,8 @@ type PastFact struct {
 	Before uint64
 	// In is the block whose commit took it in first; 0 before.
 	In uint64
-	// Entries are those of the blocks before, in the order of the chain, without what they realised. None of them counts. Their places in their blocks begin at
-	// PastSeq, so that those of trades which the index has itself stand before them.
+	// Entries lists the wallet's entries of earlier blocks, in the order of the chain, without what they realised. None of them counts. Their
+	// places in their blocks begin at PastSeq, so that the entries of trades that the index has itself stand before them.
 	Entries []Entry
 }
 

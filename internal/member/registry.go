@@ -137,7 +137,7 @@ func (r *Registry) applyMember(rec *Record) (Outcome, error) {
 	return Written, nil
 }
 
-// compare holds a record's time against that of the last one; it gives neither outcome nor error for one that is newer. same reports whether the record
+// compare compares a record's time with the time of the last record; it gives neither outcome nor error for a newer record. same reports whether the record
 // says what is there.
 func compare(at, last int64, same bool) (Outcome, error) {
 	switch {

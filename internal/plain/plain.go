@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// What is left of a stranger's text.
+// The bounds of a stranger's text.
 const (
 	mostRunes          = 64 // more than any box shows; in UTF-8 they fit a card's texts
 	mostMarks          = 3  // on one letter: Hebrew points and Devanagari signs need no more

@@ -165,7 +165,7 @@ func isMixed(text string) bool {
 	return in > 1
 }
 
-// How long an address can be, in characters: those of Solana are the shortest and the longest.
+// The bounds of an address in characters: Solana has the shortest and the longest ones.
 const shortestAddress, longestAddress = 32, 44
 
 func (f *finder) address() int {

@@ -23,7 +23,7 @@ type Changed struct {
 	Launches, Quotes, Metadata, Trust bool
 }
 
-// What a row of changedOf is about.
+// A row of changedOf is about one of these.
 const (
 	changedToken = iota
 	changedPool

@@ -87,7 +87,7 @@ type Unmerged struct {
 	Whole bool
 }
 
-// Unmerged reads up to limit accounts behind a merge's cursor: those with a staged balance, and those of which the token has a row already. It
+// Unmerged reads up to limit accounts behind a merge's cursor: accounts with a staged balance, and accounts that have a row of the token already. It
 // reads through the writer's connection, so that it sees the last commit.
 func (s Jobs) Unmerged(ctx context.Context, chain string, token, cursor market.Address, limit int) (Unmerged, error) {
 	out := Unmerged{Rows: map[market.BalanceKey]market.Balance{}}

@@ -18,7 +18,7 @@ type HolderGap struct {
 	Token market.Address
 	// First is the first block that mentions the token: nothing is queued from before it.
 	First uint64
-	// Since is the block from which on every transfer is queued: the first, or that of the launch for which alone a token is
+	// Since is the block from which on every transfer is queued: the first block, or the block of the launch for which alone a token is
 	// followed that was known before.
 	Since uint64
 }

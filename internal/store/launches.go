@@ -75,7 +75,7 @@ func (s Launches) Since(ctx context.Context, chain string, seen int64) iter.Seq2
 
 const creatorRecord = "SELECT count(*), count(CASE WHEN state = 'graduated' THEN 1 END) FROM launches WHERE chain = ? AND creator = ?"
 
-// CreatorRecord counts a creator's launches on a chain, and those of them that graduated.
+// CreatorRecord counts a creator's launches on a chain, and how many of them graduated.
 func (s Launches) CreatorRecord(ctx context.Context, chain string, creator market.Address) (launches, graduated int64, err error) {
 	chain = s.served.indexOf(chain)
 	err = s.db.AskOne(ctx, []any{&launches, &graduated}, creatorRecord, chain, creator.Bytes())
@@ -89,7 +89,7 @@ func (s Launches) CreatorRecord(ctx context.Context, chain string, creator marke
 const curvesBefore = "SELECT count(*), count(CASE WHEN state = 'graduated' THEN 1 END) FROM launches WHERE chain = ? AND creator = ? " +
 	"AND state <> 'not_applicable' AND (+block < ? OR (+block = ? AND log_index < ?))"
 
-// CurvesBefore counts what a launch's creator launched on curves of the chain before it, and those of them that have graduated by now.
+// CurvesBefore counts the launches on curves that a launch's creator made on the chain before it, and how many of them have graduated by now.
 func (s Launches) CurvesBefore(ctx context.Context, chain string, l *market.Launch) (launches, graduated int64, err error) {
 	err = s.db.AskOne(ctx, []any{&launches, &graduated}, curvesBefore, chain, l.Creator.Bytes(), int64(l.Block), int64(l.Block), int64(l.LogIndex))
 	if err != nil {

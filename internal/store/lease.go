@@ -111,7 +111,7 @@ func explainLease(ctx context.Context, tx *database.Transaction, index string) e
 	return ErrLeaseHeld
 }
 
-// SkipNumbers keeps a chain's commit numbers above those of a lease that this process had before, and counts a rewind,
+// SkipNumbers keeps a chain's commit numbers above the numbers that this process gave under a former lease, and counts a rewind,
 // where the database went back meanwhile: readers have seen those numbers with rows that are gone. So it is with the stream's numbers.
 func (s Leases) SkipNumbers(ctx context.Context, l, former *Lease) error {
 	l.rests.streamed = max(l.rests.streamed, former.rests.streamed)

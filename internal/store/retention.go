@@ -151,7 +151,7 @@ func (s Upkeep) expired(ctx context.Context, table string, before int64) (names 
 	return names, err
 }
 
-// withRows lists those of some tables that are there and aren't empty.
+// withRows finds out which of some tables exist and have rows.
 func (s Upkeep) withRows(ctx context.Context, names []string) (filled []string, err error) {
 	if len(names) == 0 {
 		return nil, nil

@@ -70,7 +70,7 @@ func (s Tokens) ListedAt(ctx context.Context, mints []market.Address) ([]TokenAt
 	return s.listed(ctx, rows)
 }
 
-// listed gives those of some tokens that are served and have a price, by their chains.
+// listed finds out which of some tokens are served and have a price, and gives them by their chains.
 func (s Tokens) listed(ctx context.Context, rows []tokenRow) (out []TokenAt, err error) {
 	c := model.Columns{Table: "tokens"}
 	on := map[string][]market.Address{}

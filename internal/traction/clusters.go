@@ -106,8 +106,8 @@ func root(sums []clusterSums, at uint32) uint32 {
 	return at
 }
 
-// joinClusters makes the clusters' sums, in the memory given if that is enough. A cluster is joined to that of the wallet that paid it. A wallet that is in no
-// cluster and paid others is in theirs: payers has the place of its cluster, plus 1, by its place in the list of wallets.
+// joinClusters makes the clusters' sums, in the memory given if that is enough. A cluster is joined to the cluster of the wallet that paid it. A wallet that is in no
+// cluster and paid others is in their cluster: payers has the place of that cluster, plus 1, by the wallet's place in the list of wallets.
 func (t *Tape) joinClusters(memory []clusterSums, now int64) (sums []clusterSums, payers map[int]uint32) {
 	n := len(t.clusters.list)
 	if n == 0 {

@@ -50,7 +50,7 @@ type Tape struct {
 	clusters clusters
 	excluded []uint64
 	minutes  []bucket // the last hour's minutes that have trades, oldest first: 60 at most
-	// first is the first price known and before that of the newest minute that left minutes; 0 while there is none.
+	// first is the first price known, and before the price of the newest minute that has left minutes; 0 while there is none.
 	first, before float64
 	beforeAt      uint32 // the open of the minute of before; unix seconds
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 )
 
-// What an indexer gets when its Chain says nothing. A busy head needs below 512 MiB; there is no limit of processor time,
+// An indexer gets these resources when its Chain says nothing. A busy head needs below 512 MiB; there is no limit of processor time,
 // which would slow a backfill down for nobody's good.
 var (
 	defaultRequests = v1alpha1.Amounts{CPU: "100m", Memory: "256Mi"}

@@ -148,7 +148,7 @@ func (r *Launches) readBeside(ctx context.Context, l *LaunchNow) (*Beside, error
 }
 
 // CardNow makes the card of a launch from the newest rows of the launch and its token; ok is false when its venue
-// isn't declared. Score, gate and rank are those of the last ranking, in kept. A launch that isn't on that board is
+// isn't declared. It takes score, gate and rank from the board of the last ranking, kept. A launch that isn't on that board is
 // judged here, as one without trades. kept is nil before the first ranking.
 func (r *Launches) CardNow(kept *Board, in *declared.Catalog, l *LaunchNow, t *figures.Token, beside *Beside) (c Shown, ok bool) {
 	venue, isDeclared := in.VenueOn(l.Venue, l.Chain)

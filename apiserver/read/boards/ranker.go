@@ -102,7 +102,7 @@ func (r *Ranker) Wait() { r.readings.Wait() }
 func (r *Ranker) Ranking() *Ranking { return r.last }
 
 // Refresh takes in what was committed since and ranks the chains that it changed, and all of them when it is time: scores
-// decay by themselves. statuses are those of the chains of the catalogue of which something is indexed. A chain that can't be read is stale,
+// decay by themselves. statuses has the catalogue's chains of which something is indexed. A chain that can't be read is stale,
 // and the others go on; it fails when none can.
 func (r *Ranker) Refresh(ctx context.Context, statuses map[string]store.ChainStatus, in *declared.Catalog) error {
 	now := r.now()

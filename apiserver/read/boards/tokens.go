@@ -11,7 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/traction"
 )
 
-// What the board keeps, in seconds; see keeps.
+// The board keeps launches and tokens for these times, in seconds; see keeps.
 const (
 	launchAge   = 30 * 24 * 3600
 	quietAge    = 7 * 24 * 3600
@@ -75,7 +75,7 @@ type entry struct {
 	meta                                     *Metadata      // nil while none was fetched
 	before                                   *lastHour      // nil unless it was traded within the hour
 
-	// What was measured last: the score, the liquidity in USD, whether it is valued, and whether it is money.
+	// The last measurement: the score, the liquidity in USD, whether the token is valued, and whether it is money.
 	score, worthUSD float64
 	valued, pegged  bool
 

@@ -96,7 +96,7 @@ type Worth struct {
 	price             float64 // 0 when unknown
 	BeforeUSD         float64 // the price 24 hours ago; 0 when unknown
 	Liquidity, Volume float64 // unknown while priced is 0
-	// priced are the trusted pools whose quote has a price, pairs those of them that hold something, curves the bonding curves among them,
+	// priced counts the trusted pools whose quote has a price, pairs those of the priced pools that hold something, curves the bonding curves among these,
 	// and pools the others that hold something.
 	priced, pairs, curves, pools int
 	Pegged, onCurve              bool

@@ -16,7 +16,7 @@ import (
 const (
 	// tokenTTL is how long what is known of one token is used again: about the pace of the fastest blocks.
 	tokenTTL = 250 * time.Millisecond
-	// cachedTokens bounds the tokens that are remembered, those of the last while among them that stand in for the
+	// cachedTokens bounds the tokens that are remembered. Those of the last while answer in place of the
 	// database while it is away.
 	cachedTokens = 16384
 

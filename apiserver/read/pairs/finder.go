@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// foundPairs bounds the pairs of one answer, pairsOfToken those of one token in it that isn't named by its address.
+	// foundPairs bounds the pairs of one answer, pairsOfToken the pairs in it of one token that the query doesn't name by its address.
 	foundPairs, pairsOfToken = 30, 3
 	// searchTTL is how long what was found is the answer again.
 	searchTTL = time.Second

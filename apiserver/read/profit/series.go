@@ -33,8 +33,8 @@ type Point struct {
 	IsFinal bool
 }
 
-// Span says which buckets a series has: those of a width, in seconds, that open from From on, up to the one with To in it. Buckets of a week open on
-// Mondays.
+// Span says which buckets a series has: all of one width, Interval in seconds, that open at From or later, up to the bucket that has To in it.
+// Buckets of a week open on Mondays.
 type Span struct {
 	Interval, From, To int64
 	// Final is the time up to which every chain is final.

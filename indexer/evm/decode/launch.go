@@ -8,7 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// What the launch venues' protocols share. Each has a file of its own with its events and the rules of its curve, and a row
+// This file has the parts that launch venues' protocols share. Each protocol has a file of its own with its events and the rules of its curve, and a row
 // here; docs/venues.md says where the layouts are from and how sure they are.
 
 // venueBindings are the venue protocols of EVM chains: what binds one of a venue's contracts.

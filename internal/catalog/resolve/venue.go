@@ -152,8 +152,8 @@ func venuesOn(chain string, family chainconfig.Family, venues []v1alpha1.LaunchV
 	return out
 }
 
-// Taken gives those of a venue's contracts on a chain that are another venue's, with that one's name: the oldest of the accepted venues that
-// declare a contract on a chain has it. rivals are those that declare one of the venue's, and may be more.
+// Taken gives the contracts of a venue on a chain that another venue has, with the other venue's name: the oldest of the accepted venues that
+// declare a contract on a chain has it. rivals are the venues that declare a contract of this one, and may be others besides.
 func Taken(v *v1alpha1.LaunchVenue, chain string, rivals []v1alpha1.LaunchVenue) map[market.Address]string {
 	out := map[market.Address]string{}
 	owners := owners(chain, rivals)

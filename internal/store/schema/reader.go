@@ -134,7 +134,7 @@ func openMigrated(ctx context.Context, dsn string) (*database.DB, error) {
 	return d, nil
 }
 
-// open opens a database once it is there with its schema. flag is that of boardwalk migrate which gives the program's role its rights.
+// open opens a database once it is there with its schema. flag is the flag of boardwalk migrate that gives the program's role its rights.
 func (w Waiting) open(ctx context.Context, dsn, flag string, open func(context.Context, string) (*database.DB, error)) (*database.DB, error) {
 	var said time.Time
 	for until := w.Now().Add(w.Deadline); ; {

@@ -56,7 +56,7 @@ func (s Registry) WalletOn(ctx context.Context, f chainconfig.Family, account ma
 type Change struct {
 	// Number is the change's.
 	Number int64
-	// Of the two one is set. A member who left has LeftAt, a wallet that was taken away RemovedAt.
+	// Member or Wallet is set. A member who left has LeftAt, a wallet that was taken away RemovedAt.
 	Member *member.Member
 	Wallet *member.Wallet
 }
