@@ -17,7 +17,7 @@ const headTime = 30 * time.Second
 // silentBlocks is for how many block times no node may answer before the chain counts as silent.
 const silentBlocks = 3
 
-// heard is what the nodes announced last, and when.
+// heard keeps the last announcement of the nodes, and its time.
 type heard struct {
 	mu     sync.Mutex
 	head   store.HeadStatus
@@ -26,7 +26,7 @@ type heard struct {
 	toldAt time.Time
 }
 
-// status is what the nodes announced last.
+// status gives the last announcement of the nodes.
 func (h *heard) status() store.HeadStatus {
 	h.mu.Lock()
 	defer h.mu.Unlock()

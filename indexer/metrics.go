@@ -189,7 +189,7 @@ func (m *Metrics) setAside(chain, kind, reason string) {
 	}
 }
 
-// holds is what a state holds after a commit.
+// holds counts what a state holds after a commit.
 type holds struct{ waitingTrades, watchedWallets int }
 
 func (m *Metrics) commit(chain string, last market.Header, c *market.Changes, now holds, took time.Duration) {

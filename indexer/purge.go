@@ -23,7 +23,7 @@ type Purge struct {
 	Now func() time.Time
 }
 
-// errUnconfirmed is what a purge ends with that hasn't deleted anything.
+// errUnconfirmed says that a purge hasn't deleted anything: nobody confirmed it.
 var errUnconfirmed = errors.New("nothing was deleted: run it again with --yes")
 
 const (

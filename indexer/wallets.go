@@ -193,7 +193,7 @@ func (ix *Indexer) followRegistry(ctx context.Context) (begun []market.WatchFact
 	return begun, nil
 }
 
-// room is how many wallets, and trades of theirs, a commit takes yet.
+// room is how many more wallets, and trades of wallets, a commit takes.
 type room struct{ wallets, copies int }
 
 func (r *room) isLeft() bool { return r.wallets > 0 && r.copies > 0 }

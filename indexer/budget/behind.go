@@ -43,7 +43,7 @@ type Behind struct {
 	day, second need
 }
 
-// need is what is needed of what is allowed.
+// need remembers how much of what is allowed was needed, and what was said of it.
 type need struct {
 	behind bool
 	told   float64 // the need that the text is about
@@ -66,7 +66,7 @@ func (b *Behind) Text() string {
 	return b.second.text
 }
 
-// NeededPerDay is what the blocks of a day take in the allowance's unit, as it was measured last; 0 before.
+// NeededPerDay is how much of the allowance, in its unit, the blocks of a day take by the last measurement; 0 before the first.
 func (b *Behind) NeededPerDay() float64 { return b.day.last }
 
 // decideDay holds what the blocks of a day take against what the endpoints allow in a day.

@@ -75,7 +75,7 @@ func (w *Watch) spent(from, to *Reading, p Purpose) float64 {
 	return float64(to.Usage[p].Calls - from.Usage[p].Calls)
 }
 
-// measure is what the chain did since the first reading that has blocks.
+// measure compares the last reading with the first one that has blocks.
 func (w *Watch) measure() (m Measured, ok bool) {
 	from := slices.IndexFunc(w.readings, func(r Reading) bool { return r.Head > 0 && r.Indexed > 0 })
 	if from < 0 || from == len(w.readings)-1 {
@@ -113,7 +113,7 @@ func (w *Watch) GivenUp() []Purpose { return w.ration.GivenUp() }
 // Behind says what would suffice where the endpoints allow too little; else it is empty. See Behind.Text.
 func (w *Watch) Behind() string { return w.behind.Text() }
 
-// NeededPerDay is what the blocks of a day take, in the allowance's unit; 0 before it was measured.
+// NeededPerDay is how much of the allowance, in its unit, the blocks of a day take; 0 before it was measured.
 func (w *Watch) NeededPerDay() float64 { return w.behind.NeededPerDay() }
 
 // Allowance is what the endpoints allow.

@@ -110,7 +110,7 @@ type Batch struct {
 	Known any
 }
 
-// Record is what is kept of an endpoint that isn't trusted, so that a restart doesn't make a liar one of those that are asked first.
+// Record says that an endpoint isn't trusted. It is kept, so that after a restart a liar isn't among the endpoints that are asked first.
 type Record struct {
 	// Endpoint is a hash of its URL, which may hold a key. An endpoint with another URL is another one.
 	Endpoint [16]byte

@@ -40,7 +40,7 @@ type GasQuestion struct {
 	Tx market.TxID
 }
 
-// Gas is what a transaction cost who sent it, in raw units of the chain's own coin. Known is false where no node told it.
+// Gas is the cost of a transaction to its sender, in raw units of the chain's own coin. Known is false if no node told it.
 type Gas struct {
 	Known  bool
 	Sender market.Address

@@ -56,7 +56,7 @@ func (ps *positions) paid(tx *market.Tx, from int) []market.Fee {
 	})
 }
 
-// tokenFees is how many fees of a transaction in what is traded are kept: a token's contract may log any number of transfers.
+// tokenFees is how many fees of a transaction are kept that were paid in the traded token: its contract may log any number of transfers.
 const tokenFees = 16
 
 // namePayers gives transfers the payers that routers name. A router's log names the payer of one transfer of its asset and amount to its recipient: of one that the

@@ -122,7 +122,7 @@ func (ts *tokens) count(token market.Address, by int64) {
 	h.Gained.Add(by, ts.b.Time)
 }
 
-// transferOf is what a log moves of a token, as a transfer: a deposit or withdrawal of the declared wrapped native coin as a mint or burn, and a change
+// transferOf reads a log as a transfer of a token: a deposit or withdrawal of the declared wrapped native coin as a mint or burn, and a change
 // that was told of one balance as one from or to nobody. ok is false for what moves nothing.
 func (m *Machine) transferOf(tx *market.Tx, e market.Event) (t market.Transfer, ok bool) {
 	switch e := e.(type) {

@@ -10,7 +10,7 @@ func (s *State) Launched(mint market.Address) bool {
 	return s.launches.get(mint) != nil || s.announced[mint]
 }
 
-// creatorOf is who launched a token; none while that isn't known.
+// creatorOf gives the account that launched a token, or none while the account isn't known.
 func (s *State) creatorOf(mint market.Address) market.Address {
 	if l := s.launches.get(mint); l != nil {
 		return l.Creator
@@ -50,7 +50,7 @@ func (s *State) launchOf(e market.Event) (mint market.Address, ok bool) {
 	return mint, !mint.IsNone()
 }
 
-// curveOf is what a launch event says that it is about: a token of a venue or, without a venue, a curve. All are zero for
+// curveOf finds the subject of a launch event: a token of a venue or, without a venue, a curve. All are zero for
 // other events.
 func curveOf(e market.Event) (venue string, curve, mint market.Address) {
 	switch e := e.(type) {

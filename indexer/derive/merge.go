@@ -67,13 +67,13 @@ func (t *Tally) Add(q *market.QueuedTransfer) {
 // Len is how many accounts the transfers touched.
 func (t *Tally) Len() int { return len(t.balances) }
 
-// Sum is what the transfers leave, all accounts together; ok is false where a balance went below zero.
+// Sum adds up the balances of all accounts after the transfers; ok is false if a balance went below zero.
 func (t *Tally) Sum() (sum market.Amount, ok bool) {
 	sum, ok = addUp(t.balances)
 	return sum, ok && !t.broken
 }
 
-// Balances are what the transfers leave.
+// Balances gives the balances after the transfers.
 func (t *Tally) Balances() map[market.Address]market.Amount { return t.balances }
 
 // Explains reports whether the transfers leave exactly the token's supply: before the first of them nobody had any, since

@@ -11,7 +11,7 @@ import (
 // A past block is derived by the same rules as a new one. It gets a State of its own, with the rows of tokens and pools as the database has them today. Of these rows
 // only what never changes is used, such as a pool's two tokens. Prices do change: events of that time tell them (PastPrice).
 
-// PastState is what a block of the past is derived on. q are the quotes' prices as an index begins with them.
+// PastState makes the state on which a block of the past is derived. q are the quotes' prices with which an index begins.
 func PastState(b *market.Block, wallet market.Address, q *market.Beginning) *State {
 	return NewState(market.Beginning{
 		Last: market.Header{Number: b.Number - 1}, Quotes: q.Quotes, OwnCurves: q.OwnCurves,

@@ -169,7 +169,7 @@ func (ps *positions) moved(tx *market.Tx, from int) []move {
 	return m.all()
 }
 
-// movements are what a transaction moved of watched wallets' tokens.
+// movements adds up what a transaction moved of watched wallets' tokens.
 type movements struct {
 	*positions
 
@@ -351,7 +351,7 @@ func (ps *positions) isWorth(nano int64, known bool) bool {
 	return known && float64(nano) >= ps.leastTradeUSD*1e9
 }
 
-// gasOf is what a trade's wallet paid for its transaction in 1e-9 USD: the first of its trades there has all of it.
+// gasOf gives the cost of a trade's transaction to its wallet, in 1e-9 USD: the first of the wallet's trades in the transaction has all of it.
 func (ps *positions) gasOf(t *market.Trade) (nano int64, known bool) {
 	k := market.GasKey{Wallet: t.Trader, Tx: t.Tx}
 	paid, known := ps.gas[k]
@@ -427,7 +427,7 @@ func (ps *positions) enter(row market.Entry, e *pnl.Entry, sold *sales) pnl.Effe
 
 const hourSeconds = 60 * 60
 
-// hour is what a wallet's entries of an hour came to, for changing.
+// hour gives the sums of a wallet's entries of an hour, for changing.
 func (ps *positions) hour(w *market.WatchedWallet, at int64) *market.WalletHour {
 	k := market.HourKey{Wallet: w.Wallet, Member: w.Member, Open: at - at%hourSeconds}
 	h := ps.s.hours.edit(k)
@@ -445,7 +445,7 @@ func (ps *positions) settleEmpty() {
 	clear(ps.touched)
 }
 
-// sales are what a transaction's sales gained: those of one token are one sale.
+// sales adds up what a transaction's sales gained: all sales of one token are one sale.
 type sales struct{ list []sale }
 
 type sale struct {
@@ -500,7 +500,7 @@ func (s *State) HasMore(k market.PositionKey, held *market.Amount) bool {
 // Watches reports whether entries are kept of a wallet.
 func (s *State) Watches(wallet market.Address) bool { return s.isWatched(wallet) }
 
-// Watched is what is known of a wallet; ok is false where it isn't watched.
+// Watched gives the row of a watched wallet; ok is false if the wallet isn't watched.
 func (s *State) Watched(wallet market.Address) (w market.WatchedWallet, ok bool) {
 	if v := s.watched.get(wallet); v != nil {
 		return *v, true

@@ -56,7 +56,7 @@ func (m *Machine) UnpricedQuotes(s *State) (unpriced, pegged []market.Address) {
 	return unpriced, pegged
 }
 
-// ownPrice is what a quote asset's reference pool says in USD; 0 when there is none.
+// ownPrice is a quote asset's price in USD by its own reference pool; 0 if it has none.
 func (s *State) ownPrice(asset market.Address) float64 {
 	t := s.tokens.get(asset)
 	if t == nil || t.Pool.IsNone() {

@@ -221,7 +221,7 @@ func (b *book) write(f *market.PastFact) {
 	}
 }
 
-// bookSales are what the sales of a block gained. Those of one token in one transaction are one sale.
+// bookSales adds up what the sales of a block gained. All sales of one token in one transaction are one sale.
 type bookSales struct {
 	order []bookSale
 	sales map[bookSale]*sale

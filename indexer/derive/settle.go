@@ -58,7 +58,7 @@ func changeOf(net []netChange, a market.Address) (sum market.SignedAmount) {
 	return sum
 }
 
-// before is what the trader had of the token ahead of the transaction, which changed it by net.
+// before gives the trader's balance of the token before the transaction, which changed the balance by net.
 func (tr *trades) before(t *market.Trade, net *market.SignedAmount) (before market.Amount, ok bool) {
 	token := tr.s.tokens.get(t.Base)
 	if token == nil || !token.SinceCreation || token.Holders.Status != market.HoldersCurrent ||

@@ -95,7 +95,7 @@ type netChange struct {
 	sum     market.SignedAmount
 }
 
-// ledger is what a transaction's transfers amount to: worked out once per token, however many swaps ask.
+// ledger has the net sums of a transaction's transfers: they are worked out once per token, however many swaps ask.
 type ledger struct {
 	tx *market.Tx
 	// traded are the pools that swapped, or changed their reserves, in the transaction. Only what the transaction shows

@@ -146,7 +146,7 @@ func (m *Machine) expire(s *State, key market.CandleKey) {
 	}
 }
 
-// closeInQuote is what a minute ended at in whole quotes; 0 when nothing tells that.
+// closeInQuote is the last price of a minute, in whole quotes; 0 if it isn't known.
 func (m *Machine) closeInQuote(s *State, quote market.Address, c *market.Candle) float64 {
 	ended := price.Close{USD: c.USD.Close, Native: c.Native.Close, VolumeUSD: c.VolumeUSD.Float64() / 1e9}
 	if t := s.tokens.get(quote); t != nil && t.HasDecimals {

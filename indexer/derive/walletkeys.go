@@ -213,7 +213,7 @@ func (k *keys) hour(wallet market.Address, at int64) {
 	}
 }
 
-// tradedBases are what may be the base of the pool or curve that an event trades with.
+// tradedBases lists the tokens that may be the base of the pool or curve that an event trades with.
 func (k *keys) tradedBases(e market.Event) []market.Address {
 	switch e := e.(type) {
 	case market.Swap:

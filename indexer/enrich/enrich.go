@@ -107,7 +107,7 @@ func (e *Enricher) ForgetQuotes() { e.quotesSought = notPool{} }
 // ForgetSupplies drops the supplies that wait for their block: they may be of blocks that are taken back.
 func (e *Enricher) ForgetSupplies() { e.newestSupplies.list = nil }
 
-// Batch is what is enriched at once: blocks in their order, before they are derived.
+// Batch has the blocks that are enriched at once: in their order, before they are derived.
 type Batch struct {
 	State  *derive.State
 	Blocks []market.Block

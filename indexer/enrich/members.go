@@ -198,7 +198,7 @@ func (e *enrichment) mayTrade(t *derive.Touch) bool {
 		(t.IsNamed || slices.ContainsFunc(t.Tokens, func(token market.Address) bool { return e.isKnown(token, t.Block) }))
 }
 
-// receiptTries is how often receipts are asked for in vain until the blocks go on without them.
+// receiptTries is how often receipts are asked for in vain before the blocks are derived without them.
 const receiptTries = 3
 
 // receipts asks what transactions cost. Where nodes give blocks but no receipts, time and again, it isn't known: that holds up no chain.
@@ -265,7 +265,8 @@ func (e *enrichment) tells(t *derive.Touch) bool {
 	return tx == nil || tx.Payer.IsNone() || tx.Payer == t.Wallet
 }
 
-// balancesBefore are what accounts had before a block as far as the block itself tells it: what the first of their own transactions found that changed it.
+// balancesBefore finds the balances of accounts before a block as far as the block itself tells them: by the first transaction that an account paid for and that
+// changed its balance.
 func (e *enrichment) balancesBefore(b *market.Block, keys []market.BalanceKey) map[market.BalanceKey]market.Amount {
 	had := map[market.BalanceKey]market.Amount{}
 	for i := range b.Txs {
@@ -283,7 +284,7 @@ func (e *enrichment) balancesBefore(b *market.Block, keys []market.BalanceKey) m
 	return had
 }
 
-// balances are what wallets had of tokens before a block, as far as that is told. An answer that may take some of a basis counts when a second endpoint gives it,
+// balances asks for wallets' balances of tokens before a block, as far as nodes tell them. An answer that may take some of a basis counts when a second endpoint gives it,
 // too.
 func (e *enrichment) balances(ctx context.Context, b *market.Block, keys []market.BalanceKey) (map[market.BalanceKey]market.Amount, error) {
 	if e.GivesUp(budget.Members) {

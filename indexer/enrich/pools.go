@@ -58,7 +58,7 @@ func (e *Enricher) countsPool(f market.PoolFact) bool {
 	return f.Known && e.Machine.Tracked(f.Info.Token0, f.Info.Token1)
 }
 
-// notPool is what is remembered of a contract that turned out to be no pool of ours: the block at which it was asked,
+// notPool remembers a contract that turned out to be no pool of ours: the block at which it was asked,
 // and the pause after which its next swap has it asked again, which is 0 where that is never.
 type notPool struct{ asked, pause uint64 }
 

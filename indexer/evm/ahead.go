@@ -17,7 +17,7 @@ const (
 	logsAhead = wantedLogs
 )
 
-// readBlock is what came of reading a block.
+// readBlock is the result of reading a block.
 type readBlock struct {
 	block chain.BlockRead
 	err   error

@@ -19,7 +19,7 @@ type batchSource struct {
 	words []loneWord // each is of an endpoint that gave logs of a part of the batch that no other endpoint was asked for
 }
 
-// loneWord is what one endpoint alone said, with how often it had been outvoted when it gave it.
+// loneWord is the word of one endpoint alone, with how often the endpoint had been outvoted when it gave the blocks.
 type loneWord struct {
 	by       *endpoint
 	outvoted int
@@ -114,7 +114,7 @@ func (p *plan) take(n uint64) (from, to uint64, ok bool) {
 	return from, to, true
 }
 
-// rangeLen is what the endpoint with the widest range takes at the moment.
+// rangeLen is how many blocks the endpoint with the widest range takes at the moment.
 func (s *Source) rangeLen() uint64 {
 	n := uint64(1)
 	for _, e := range s.pool.List {

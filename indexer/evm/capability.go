@@ -19,7 +19,7 @@ const (
 	probeBytes = 1 << 20
 )
 
-// Answer is what is known of a thing that an endpoint may be able to do.
+// Answer says whether an endpoint can do something, as far as that is known.
 type Answer uint8
 
 // The answers. Unknown is the answer of an endpoint that refused for another reason, such as its rate.

@@ -34,7 +34,7 @@ const (
 	provedBlocks = 64
 )
 
-// answer is what an endpoint has of the blocks up to one.
+// answer is an endpoint's answer about the blocks up to a given one.
 type answer[T any] struct {
 	found T
 	// digest and content are hashes of a block's logs, the latter of what receipts prove; of ranges there are none.

@@ -63,7 +63,7 @@ type heads struct {
 	rises, late int
 }
 
-// claim is what an endpoint tells of the chain's head.
+// claim is the head of the chain as one endpoint tells it.
 type claim struct {
 	by                  *endpoint
 	latest, safe, final chain.Header

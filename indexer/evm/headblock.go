@@ -34,7 +34,7 @@ const (
 	toldBlocksPause = 4 * firstBlocksPause
 )
 
-// headQuestion is what an endpoint is asked for to tell the head.
+// headQuestion is the question by which an endpoint tells the head.
 type headQuestion int
 
 const (

@@ -21,7 +21,7 @@ const (
 	newestAsked = 3
 )
 
-// newestStates is what one endpoint told.
+// newestStates are the states that one endpoint told.
 type newestStates struct {
 	by     *endpoint
 	after  chain.Ref

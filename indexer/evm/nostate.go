@@ -31,7 +31,7 @@ func (e noStateError) Unwrap() error { return e.why }
 
 var errSilent = errors.New("it answers questions about old blocks with the newest state")
 
-// silence is what is known of whether an endpoint answers a question about an old block with the newest state.
+// silence says whether an endpoint answers a question about an old block with the newest state, as far as that is known.
 type silence struct {
 	mu    sync.Mutex
 	is    bool

@@ -10,7 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// poolCalls are what a pool is asked about itself.
+// poolCalls are the calls by which a pool is asked about itself.
 var poolCalls = []string{callFactory, callToken0, callToken1, callFee, callTickSpacing, callStable}
 
 // feeCall is the place of fee() among poolCalls.
@@ -71,7 +71,7 @@ func (p *poolAsked) describe(exchanges []chainconfig.Exchange) *call {
 	return p.confirm
 }
 
-// fact is what follows from the answers.
+// fact makes the pool's fact of the answers.
 func (p *poolAsked) fact() market.PoolFact {
 	out := market.PoolFact{Pool: p.pool, Reason: p.reason}
 	if p.confirm == nil {

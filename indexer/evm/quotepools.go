@@ -44,7 +44,7 @@ func (s *Source) PoolsOf(ctx context.Context, at chain.Ref, exchanges []chaincon
 	return pools, gone, nil
 }
 
-// poolQuestions is what a factory is asked by for its pools of two tokens.
+// poolQuestions are the calls by which a factory is asked for its pools of two tokens.
 func poolQuestions(p market.Protocol, tokens string) (questions []string) {
 	switch p {
 	case market.UniswapV2:

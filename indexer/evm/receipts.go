@@ -34,7 +34,7 @@ func hexBytes(raw json.RawMessage, number bool) ([]byte, error) {
 	return b, nil
 }
 
-// receipt is what a receipt's hash is taken of, and the fields by which some kinds go on.
+// receipt has the fields of a receipt of which its hash is taken, and the fields that some kinds have besides.
 type receipt struct {
 	Type, Status, Root, CumulativeGasUsed, LogsBloom json.RawMessage
 	// DepositNonce and DepositReceiptVersion are of deposits on OP Stack chains.

@@ -9,7 +9,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
-// opinions are what endpoints answered to one call.
+// opinions are the endpoints' answers to one call.
 type opinions struct {
 	call *call // the first endpoint's; in the end it has the answer that counts
 	more []*call

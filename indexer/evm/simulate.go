@@ -28,7 +28,7 @@ const (
 	AskGasPrice                     // eth_gasPrice, whatever the block
 )
 
-// Override is what a call finds at an account instead of the chain's state.
+// Override replaces the state of an account for a call.
 type Override struct {
 	Account market.Address
 	Code    []byte         // nil leaves the code
@@ -157,7 +157,7 @@ func (s *Source) doubt(e *endpoint, questions []*Question) {
 // and the balance were taken. SELFBALANCE is as old as the oldest chain here.
 var selfBalance = []byte{0x47, 0x60, 0x00, 0x52, 0x60, 0x20, 0x60, 0x00, 0xf3}
 
-// canOverride is what is known of an endpoint, or what a trivial simulation shows. An error says that it couldn't be asked.
+// canOverride reports whether an endpoint takes state overrides. If that isn't known yet, a trivial simulation shows it. An error says that the endpoint couldn't be asked.
 func (s *Source) canOverride(ctx context.Context, e *endpoint) (bool, error) {
 	s.overrides.mu.Lock()
 	k, known := s.overrides.known[e]

@@ -253,7 +253,7 @@ func tooManyTopics(err error) bool {
 	return said != "" && !topicsUnconcerned.MatchString(said)
 }
 
-// fewerTopics is how many topics to name in a filter instead of so many: the number that the refusal names, or half of them. Where it names several
+// fewerTopics says how many topics to name in a filter that was refused: the number that the refusal names, or half of the former. Where it names several
 // it is the greatest, since a lower one may be of something else and a higher one is refused again.
 func fewerTopics(err error, asked int) int {
 	refused, _ := errors.AsType[*rpc.NodeError](err)

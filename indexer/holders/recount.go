@@ -96,7 +96,7 @@ func (h *Backfill) prove(ctx context.Context, j *market.HolderJob) (right, known
 	return len(balances) == len(keys), len(balances) == len(keys), nil
 }
 
-// leaves is what staged balances and transfers after them leave: of the accounts that the transfers touch, and of all accounts together. right
+// leaves adds transfers to staged balances, and gives the balances of the accounts that the transfers touch, and the sum of all accounts. right
 // is false where a balance goes below zero.
 func (h *Backfill) leaves(ctx context.Context, token market.Address, queued []market.QueuedTransfer,
 ) (moved map[market.Address]market.Amount, total market.Amount, right bool, err error) {

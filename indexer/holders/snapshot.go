@@ -69,7 +69,7 @@ func (h *Backfill) takeSnapshot(ctx context.Context, l *store.Lease, j *market.H
 	return true, h.Jobs.Save(ctx, l, &store.HolderProgress{Before: *j, After: after})
 }
 
-// askHoldings are what two endpoints say, or the only one; else refusal says why they don't.
+// askHoldings asks two endpoints, or the only one, and gives what they say alike; else refusal says why they don't tell.
 func (h *Backfill) askHoldings(ctx context.Context, j *market.HolderJob) (out chain.Holdings, refusal, err error) {
 	var told []chain.Holdings
 	tooMany, refusals := 0, []error{errUnconfirmed}

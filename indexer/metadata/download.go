@@ -27,7 +27,7 @@ const (
 	userAgent  = "boardwalk-metadata/1.0 (+https://github.com/boardwalkhq/boardwalk)"
 )
 
-// want is what a download is for.
+// want says what a download may be: a picture alone, or either metadata or a picture.
 type want bool
 
 const (
@@ -36,7 +36,7 @@ const (
 	wantEither want = true
 )
 
-// blob is what a reference led to. format is empty for what is no picture; url is where it was asked for, and final where it
+// blob is the content that a reference led to. format is empty if it is no picture; url is where it was asked for, and final where it
 // came from in the end; both are nil when the reference carried it.
 type blob struct {
 	data       []byte

@@ -45,7 +45,7 @@ type Job struct {
 	Attempts int32
 }
 
-// Result is what became of a job.
+// Result is the result of a job.
 type Result struct {
 	Mint market.Address
 	// Document has what was got. A failed attempt may have got a part.

@@ -51,7 +51,7 @@ func (p *blocks) block(ctx context.Context, number uint64, account market.Addres
 	return b, nil
 }
 
-// entries are what a block did to a wallet.
+// entries makes the entries of a block for a wallet.
 func (p *blocks) entries(ctx context.Context, whole *market.Block, wallet market.Address, quotes *market.Beginning) ([]market.Entry, error) {
 	b := derive.OfWallet(whole, wallet)
 	s := derive.PastState(&b, wallet, quotes)

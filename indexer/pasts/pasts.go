@@ -98,7 +98,7 @@ type Reader struct {
 	pauses map[market.Address]pause
 }
 
-// part is what the first blocks of a job did to its wallet.
+// part has the entries of a job's wallet in the first blocks of the job.
 type part struct {
 	blocks  int
 	entries []market.Entry

@@ -10,7 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 )
 
-// distrustTime is how long an endpoint that was outvoted isn't trusted. One that is asked last may never come to agree with others as often as
+// distrustTime is how long an endpoint that was outvoted isn't trusted. An endpoint that is asked last may never come to agree with others as often as
 // it takes, and whoever runs it may have mended it since.
 const distrustTime = 7 * 24 * time.Hour
 

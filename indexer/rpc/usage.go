@@ -8,10 +8,10 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
-// Units is what a call counts of a plan that counts compute units, by its method.
+// Units has, for each method, the compute units that a call counts of a plan.
 type Units map[string]int64
 
-// of is what calls of the methods count together, of an endpoint whose declared units are these and else the usual ones.
+// of adds up the compute units of calls of some methods at an endpoint: by its declared units, and else by the usual ones.
 func (usual Units) of(declared Units, methods ...string) (sum int64) {
 	for _, m := range methods {
 		n, ok := declared[m]

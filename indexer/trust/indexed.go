@@ -101,7 +101,7 @@ func (x *Indexed) CreatorHistory(rule trust.Rule) trust.Check {
 	return c
 }
 
-// Bundle is what was bought in the block of the launch, but by the creator, whose holding is a check of its own.
+// Bundle checks how much was bought in the block of the launch. The creator's purchases don't count: their holding is a check of its own.
 func (x *Indexed) Bundle(rule trust.Rule, supply market.Amount) trust.Check {
 	if x.Launch == nil || !x.HasFirstTrades || supply.IsZero() {
 		return rule.Unknown(trust.NotIndexed)
@@ -124,7 +124,7 @@ func (x *Indexed) Bundle(rule trust.Rule, supply market.Amount) trust.Check {
 	return c
 }
 
-// Depth is what the market holds, both sides, in USD; what moves the price by 2 % is said beside. A curve holds what it raised
+// Depth checks how much the market holds, both sides, in USD, and names the amount that moves the price by 2 % beside. A curve holds what it raised
 // and gives it back for what it sold, so that there is nothing to fall below.
 func (x *Indexed) Depth(rule trust.Rule) trust.Check {
 	if x.Market == nil {
@@ -147,7 +147,7 @@ func (x *Indexed) Depth(rule trust.Rule) trust.Check {
 
 func cents(usd float64) float64 { return math.Round(usd*100) / 100 }
 
-// PairAge is how long the token has had a market.
+// PairAge checks how long the token has had a market.
 func (x *Indexed) PairAge(rule trust.Rule) trust.Check {
 	var created int64
 	ref := x.Token.Mint.String()

@@ -41,7 +41,7 @@ type Knowledge struct {
 	quotes []market.Address // declared ones, the wrapped coin among them
 }
 
-// NewKnowledge is what a store has of an index, which index names.
+// NewKnowledge makes the knowledge of the index that index names, from its rows in a store.
 func NewKnowledge(cfg *chainconfig.Chain, index func() string, st *store.Store) *Knowledge {
 	k := &Knowledge{cfg: cfg, index: index, store: st}
 	for _, q := range cfg.Quotes {

@@ -23,7 +23,7 @@ type head[L comparable] struct {
 	keys   Keys
 }
 
-// Keys are what a launch's name and ticker are compared by: hashes of them normalised, good for one Folder.
+// Keys are the hashes by which launches' names and tickers are compared once they are normalised. They are good for one Folder.
 type Keys struct{ name, ticker uint64 } // 0 for one that never folds
 
 // NewFolder has no launches yet.

@@ -9,7 +9,7 @@ const mostFirsts = 1_000_000
 // mostHops is how many new accounts coins are followed through. Coins that came through more came from nobody knows where.
 const mostHops = 32
 
-// Ledger is what a chain's newest blocks tell of accounts: who paid them, and which of them sent their first transaction.
+// Ledger keeps what a chain's newest blocks tell of accounts: who paid them, and which of them sent their first transaction.
 type Ledger struct{ payments, firsts *Window }
 
 // NewLedger makes a ledger without blocks, with the bounds of payments.

@@ -312,7 +312,7 @@ type payer struct {
 	first int
 }
 
-// mostPaid is who paid an account the most within the window, given the place of the newest payment to it. Of those who paid as much it is the
+// mostPaid finds the account that paid an account the most within the window, given the place of the newest payment to it. Of accounts that paid as much it is the
 // one whose first payment is the earliest.
 func (w *Window) mostPaid(at int) payer {
 	list, oldest := w.payments.list(), w.place(w.from)

@@ -78,7 +78,7 @@ type Graduated struct {
 // CurveKey names the curve of one token in the contract that holds it.
 type CurveKey struct{ Curve, Token Address }
 
-// CurveFact is what the contract of a curve answered about what the curve takes, where no log tells.
+// CurveFact is the answer of a curve's contract to the question in which asset the curve is traded, if no log tells it.
 type CurveFact struct {
 	CurveKey
 	// Known is false where the answer can't be believed, and Reason says why: what the curve takes stays unknown.

@@ -50,7 +50,7 @@ func (HeldFact) isFact() {}
 func (GasFact) isFact()  {}
 func (PastFact) isFact() {}
 
-// PastFact is what a watched wallet did before it was watched, as nodes told it. It is for the state before the block.
+// PastFact has what a watched wallet did before it was watched, as nodes told it. It is for the state before the block.
 type PastFact struct {
 	Wallet Address
 	// Before is the first block of which it says nothing: that from which on the wallet is watched.

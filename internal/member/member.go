@@ -117,7 +117,7 @@ func CheckAvatar(address string) error {
 	return nil
 }
 
-// HandleKey is what two handles share that are the same one: their case is ignored.
+// HandleKey gives the key by which handles are compared: two handles that differ in case alone have the same.
 func HandleKey(handle string) string { return strings.ToLower(handle) }
 
 // families are the families of chains by their names in the intake.

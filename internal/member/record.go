@@ -44,7 +44,7 @@ type WalletRecord struct {
 	IssuedAt      int64
 }
 
-// WalletKey is what tells wallets apart.
+// WalletKey identifies a wallet.
 type WalletKey struct {
 	Family  chainconfig.Family
 	Address market.Address

@@ -168,7 +168,7 @@ func (l *look) proxied(rule trust.Rule) trust.Check {
 	return c
 }
 
-// whoReplaces is who may put other code in the place of a proxy's: the admin, the owner of the beacon, the token's own owner
+// whoReplaces finds the account that may replace a proxy's code: the admin, the owner of the beacon, the token's own owner
 // where it replaces itself.
 func (l *look) whoReplaces(p proxyState) (trust.Severity, string) {
 	b := &l.behind

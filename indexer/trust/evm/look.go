@@ -45,7 +45,7 @@ type answers struct {
 	refused string // why nothing was simulated
 }
 
-// state is what is asked about the token itself, at once.
+// state has the answers about the token itself, which are asked for at once.
 type state struct {
 	code, implementation, beacon, admin, proxiable *evm.Question
 	owner, getOwner, pending, paused, supply       *evm.Question
@@ -54,7 +54,7 @@ type state struct {
 	liquidity                                      liquidity
 }
 
-// behind is what is asked about whoever stands behind the token.
+// behind has the answers about the token's owner and the contracts behind the token.
 type behind struct {
 	logic       market.Address
 	logicCode   *evm.Question

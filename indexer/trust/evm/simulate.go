@@ -270,7 +270,7 @@ func (l *look) honeypot(rule trust.Rule) trust.Check {
 
 func (t *trade) buyTax() float64 { return lost(t.BuyGiven.Float64(), t.BuyGot.Float64()) }
 
-// sellTax is what is missing of the tokens on their way into the market, and of what the market paid on its way back.
+// sellTax is the share that is lost of the tokens on their way into the market, and of the market's payment on its way back.
 func (t *trade) sellTax() float64 {
 	if t.Stage == probe.Sell {
 		return lost(t.HandedSent.Float64(), t.HandedGot.Float64())

@@ -21,7 +21,7 @@ import (
 // maxFileBytes is far above any manifest: nine chains with everything declared have some 20 KiB.
 const maxFileBytes = 1 << 20
 
-// Manifests is what directories declare.
+// Manifests has the resources that directories declare.
 type Manifests struct {
 	// Chains and Venues are in declared order: see Load.
 	Chains []Manifest[v1alpha1.Chain]
@@ -74,7 +74,7 @@ func (m Manifests) replacedBy(dirs []string) (Manifests, error) {
 	return all, nil
 }
 
-// place is what Load looks at in a resource.
+// place has the fields of a resource that Load reads.
 type place struct {
 	id, name string
 	order    **int32
@@ -100,7 +100,7 @@ func override[T any](all, later []Manifest[T], at func(*T) place) []Manifest[T] 
 	return all
 }
 
-// Declared is what manifests say, checked.
+// Declared has the chains and venues of manifests, checked.
 type Declared struct {
 	// Running are the documents of the chains that aren't suspended.
 	Running []*chainconfig.Chain

@@ -56,7 +56,7 @@ func (c *Challenge) Text() (string, error) {
 		c.IssuedAt.UTC().Format(time.RFC3339), c.ExpiresAt.UTC().Format(time.RFC3339)), nil
 }
 
-// ending is what differs between two texts of one deployment, member and wallet.
+// ending is the part of a text in which two texts of one deployment, member and wallet differ.
 var ending = regexp.MustCompile(`\nNonce: ([A-Za-z0-9]{8,64})\nIssued At: ([0-9TZ:-]{20})\nExpiration Time: ([0-9TZ:-]{20})$`)
 
 // Issued is when this deployment wrote a text for a member and a wallet: the text must be the one that it would write with the same nonce and times.

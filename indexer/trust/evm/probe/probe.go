@@ -72,7 +72,7 @@ const (
 	Sell
 )
 
-// Measures are what came of a trade. Amounts are raw; given is what the market's own accounting says it gave, got what
+// Measures are the results of a trade. Amounts are raw; given is what the market's own accounting says it gave, got what
 // arrived, reached what arrived in the market.
 type Measures struct {
 	Stage                                     Stage
