@@ -107,7 +107,7 @@ func TestSizesStay(t *testing.T) {
 		}
 	}
 	for name := range s.methods {
-		methods := s.exportedMethods(name, map[string]bool{})
+		methods := s.exportedMethods(name)
 		if listed, ok := wideTypes[name]; methods > max(listed.methods, mostMethods) {
 			t.Errorf("%s has %d exported methods; allowed are %d", name, methods, max(listed.methods, mostMethods))
 		} else if ok && methods <= mostMethods {
@@ -234,12 +234,13 @@ func typeName(e ast.Expr) string {
 }
 
 // exportedMethods counts a type's exported methods and those of the types that it embeds.
-func (s *sizes) exportedMethods(name string, seen map[string]bool) int {
+func (s *sizes) exportedMethods(name string) int {
 	all := map[string]bool{}
-	s.collect(name, all, seen)
+	s.collect(name, all, map[string]bool{})
 	return len(all)
 }
 
+// collect adds a type's exported methods, and those of the types that it embeds, to all.
 func (s *sizes) collect(name string, all, seen map[string]bool) {
 	if seen[name] {
 		return
