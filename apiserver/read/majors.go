@@ -35,7 +35,7 @@ type foundMajors struct {
 	tokens   map[market.Address][]figures.Token
 }
 
-// majorsChain is what the figures of a chain's majors follow from.
+// majorsChain has the inputs of the figures of a chain's majors.
 type majorsChain struct {
 	commit int64
 	stale  bool

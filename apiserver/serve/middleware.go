@@ -165,7 +165,7 @@ func (s *Server) operation(o contract.Operation, handle Handler) (http.Handler, 
 	return s.handling(op), nil
 }
 
-// unrouted is what answers paths that are no operation. They share one limit.
+// unrouted answers paths that are no operation. They share one limit.
 func (s *Server) unrouted() (*operation, error) {
 	l, err := contract.UnroutedLimit()
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *Server) unrouted() (*operation, error) {
 	return op, nil
 }
 
-// pageOf is what answers an address that people open. All such pages share one limit, which has room for what they load.
+// pageOf answers an address that people open. All such pages share one limit, which has room for the files that they load.
 func (s *Server) pageOf(path string, handle Handler) (*operation, error) {
 	l, err := contract.PagesLimit()
 	if err != nil {

@@ -50,7 +50,7 @@ var htmlType = []string{"text/html; charset=utf-8"}
 
 var problemType = []string{"application/problem+json"}
 
-// statusClientGone is what other servers count a request as whose client went away; it is sent to nobody.
+// statusClientGone is the status by which other servers count a request whose client went away; it is sent to nobody.
 const statusClientGone = 499
 
 // ErrNoSnapshot is the cause of a 503 before the first look at the database.

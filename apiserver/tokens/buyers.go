@@ -64,7 +64,7 @@ func buyerCheck(rule trust.Rule, b *boards.Buyers, mint market.Address) (c trust
 // windowHours is the window of the score.
 var windowHours = strconv.FormatFloat(traction.Window/3600.0, 'f', -1, 64)
 
-// independent is how many of the buyers are. A wallet that others bought for, too, may be in two clusters.
+// independent counts the independent buyers. A wallet that others bought for, too, may be in two clusters.
 func independent(b *boards.Buyers) int { return min(b.Parts.Clusters, b.Buyers) }
 
 // buyersInWords says why a token ranks where it does.

@@ -107,7 +107,7 @@ func dexInfo(m *boards.Metadata) *contract.DexInfo {
 	return &out
 }
 
-// liquidity is what is in a pair. Of a pool of ranges it is what its positions hold, which isn't known of a row from before it was kept.
+// liquidity gives the amounts of both tokens in a pair. In a pool of ranges its positions hold them; a row from before that was kept doesn't tell them.
 func liquidity(p *pairs.Pair) *contract.DexLiquidity {
 	out := &contract.DexLiquidity{USD: wire.Rounded(p.LiquidityUSD)}
 	base, quote := &p.Pool.Reserve0, &p.Pool.Reserve1

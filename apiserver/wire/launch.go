@@ -20,7 +20,7 @@ func LiquiditySource(f figures.Figures) contract.FigureSource {
 	return "pool_reserves"
 }
 
-// LaunchpadOf is what a card calls a venue.
+// LaunchpadOf gives the name by which a card calls a venue.
 func LaunchpadOf(v declared.Venue) string { return declared.Launchpad(v.Venue) }
 
 // uncounted are the members who hold a token while nobody counts them.
@@ -44,7 +44,7 @@ func MembersOf(x *tokenmembers.Index, chain string, mint market.Address, most in
 	return out
 }
 
-// Graduation is how far a launched token is. A live pool began where others graduate to.
+// Graduation says how far a launched token is. A token that was launched in a live pool began where others graduate to.
 func Graduation(l *boards.Launched) contract.Graduation {
 	out := contract.Graduation{State: contract.GraduationState(l.State), UnknownReasons: contract.UnknownReasons{}}
 	none := contract.UnknownReasonNotApplicable

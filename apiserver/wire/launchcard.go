@@ -118,7 +118,7 @@ func CreatorHandle(d *members.Directory, chain string, l *boards.Launched) strin
 	return d.Of(serve.FamilyOf(l.Creator.String()), l.Creator, chain)
 }
 
-// LaunchCreator is who launched a token, with their handle.
+// LaunchCreator gives the account that launched a token, with its member's handle.
 func LaunchCreator(l *boards.Launched, handle string) contract.LaunchCreator {
 	out := contract.LaunchCreator{Address: l.Creator.String(), UnknownReasons: contract.UnknownReasons{}}
 	if handle == "" {

@@ -123,7 +123,7 @@ type PoolTime struct {
 	At   int64 // unix seconds
 }
 
-// Close is what a stored candle ended at.
+// Close is the last price of a stored candle.
 type Close struct {
 	Open        int64 // of the candle; unix seconds
 	USD, Native float64

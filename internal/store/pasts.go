@@ -208,7 +208,7 @@ func (s Wallets) ReadyPast(ctx context.Context, chain string) (f market.PastFact
 
 const keptPast = "SELECT body FROM facts WHERE chain = ? AND block = ? AND kind = '" + pastKind + "' AND ref = ?"
 
-// KeptPast is what a fact of a block has of a wallet's past.
+// KeptPast reads a wallet's past from the fact of a block.
 func (s Wallets) KeptPast(ctx context.Context, chain string, block uint64, wallet market.Address) (f market.PastFact, ok bool, err error) {
 	return s.past(ctx, keptPast, chain, int64(block), wallet.Bytes())
 }

@@ -20,7 +20,7 @@ type PoolNow struct {
 	Changed model.Stamp
 }
 
-// quoteOf is what a query that joins quote_prices as q reads into quoteColumns.
+// quoteOf lists the columns that a query which joins quote_prices as q reads into quoteColumns.
 const quoteOf = "q.usd AS quote_usd, q.pegged AS quote_pegged, q.day_usd AS quote_day_usd, " +
 	"COALESCE(q.changed_block, 0) AS quote_block, COALESCE(q.changed_at, 0) AS quote_at"
 

@@ -25,7 +25,7 @@ const (
 // TxFlow is a trade with its transaction.
 type TxFlow = store.TxFlow
 
-// Buyers is who bought a launched token in the window of the score.
+// Buyers lists the wallets that bought a launched token in the window of the score.
 type Buyers struct {
 	Parts traction.Parts
 	// Traded says that a wallet that has no part in the launch traded it, and Buyers is how many of them bought more than they sold.

@@ -38,7 +38,7 @@ type verdict struct {
 	members int32
 }
 
-// traded is what was measured of a launch that trades.
+// traded has the measured figures of a launch that trades.
 type traded struct {
 	parts traction.Parts
 	score float64
@@ -64,7 +64,7 @@ type Standing struct {
 	KnowsMembers bool
 }
 
-// standing is how a card stands on a chain. rankedAt is when that was ranked (unix seconds).
+// standing gives a card's place in the ranking of its chain, which was made at rankedAt (unix seconds).
 func (c *Card) standing(on *BoardChain, rankedAt int64) Standing {
 	out := Standing{Listed: c.listed, Pass: c.pass, Fails: c.fails.Names(), Rank: c.rank, Clones: c.clones, KnowsMembers: on.KnowsMembers}
 	if c.traded != nil {

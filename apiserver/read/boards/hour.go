@@ -54,7 +54,7 @@ func (b *chainTokens) readHour(ctx context.Context, src *source) error {
 	return nil
 }
 
-// lastHour is what a launched token that was traded within the hour cost before it.
+// lastHour has the price before the last hour of a launched token that was traded within the hour.
 type lastHour struct {
 	// minute is the token's newest minute with a trade before the hour, 0 where its tape knows none (unix seconds), and pool its reference:
 	// the price is read anew when one of them is another.
@@ -113,7 +113,7 @@ func (b *chainTokens) readLastHoursOf(ctx context.Context, src *source, part []*
 // referencePool is the pool that prices the token.
 func (e *entry) referencePool() *figures.PoolFacts { return &e.facts.Pools[e.facts.Reference] }
 
-// hourAgo is what a launched token that was traded within the hour cost before it, in USD at what its quote was worth then; 0 when unknown.
+// hourAgo gives the price before the last hour of a launched token that was traded within the hour, in USD by the quote's price at that time; 0 if it isn't known.
 func (b *chainTokens) hourAgo(e *entry) float64 {
 	if e.before == nil {
 		return 0

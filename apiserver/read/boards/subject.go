@@ -24,7 +24,7 @@ type Subject struct {
 	Now int64
 }
 
-// Measured is what a token is worth at one moment, and what its score is made of.
+// Measured has a token's worth at one moment, and the parts of its score.
 type Measured struct {
 	Worth figures.Worth
 	Parts traction.Parts
@@ -50,7 +50,7 @@ func (s *Subject) Measure() (m Measured) {
 	return m
 }
 
-// Hour is what the token's last hour was, by its trades.
+// Hour sums up the token's last hour by its trades.
 func (s *Subject) Hour() (h traction.Hour) {
 	if s.Tape != nil {
 		h = s.Tape.Hour(s.Now)

@@ -138,7 +138,7 @@ func (b *chainTokens) measure(e *entry) Measured {
 	return m
 }
 
-// subject is what an entry's score and its place on the board follow from, but for the members.
+// subject has everything from which an entry's score and its place on the board follow, except the members.
 func (b *chainTokens) subject(e *entry) Subject {
 	return Subject{
 		Chain: b.chain, Mint: e.mint, Launch: e.launch, Facts: e.facts, Tape: e.tape, USD: b.usd, Checked: e.checked, Now: b.status.Last.Time, Stale: b.stale,

@@ -113,7 +113,7 @@ const (
 	OutsideVenue = catalog.Outside
 )
 
-// Launchpad is what a card calls a venue: its filter's value; that of own venues is one for all of them, so there it is its id.
+// Launchpad is the name by which a card calls a venue: the value of its filter. Own venues share one value, so that a card calls an own venue by its id.
 func Launchpad(v *catalog.Venue) string {
 	if v.Ownership == OwnVenue {
 		return v.ID

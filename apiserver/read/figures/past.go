@@ -56,7 +56,7 @@ func (f *Facts) HourAgo(now int64, quotes map[market.Address]float64) float64 {
 // WindowOpens is where a window up to now begins, to the minute; all in unix seconds.
 func WindowOpens(now, seconds int64) int64 { return candle.Minute.Open(now) + 60 - seconds }
 
-// CloseInQuote is what a candle ended at in whole quotes; 0 when nothing tells that.
+// CloseInQuote is the last price of a candle, in whole quotes; 0 if it isn't known.
 func CloseInQuote(c *store.Close, native bool, quote market.QuotePrice, decimals uint8) float64 {
 	ended := price.Close{
 		USD: c.USD, Native: c.Native, VolumeUSD: c.VolumeUSD.Float64() / 1e9, VolumeQuote: price.Whole(&c.VolumeQuote, decimals),

@@ -14,7 +14,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/social"
 )
 
-// Registry is what has changed of members. It is social.Registry.
+// Registry reads the changes of members and wallets. It is social.Registry.
 type Registry interface {
 	Changes(ctx context.Context, after int64, limit int) ([]social.Change, error)
 	LastChange(ctx context.Context) (int64, error)
@@ -201,7 +201,7 @@ func (d *Directory) Moved() (keys []member.WalletKey, all bool) {
 	return keys, all
 }
 
-// keyOf is what the registry calls an account.
+// keyOf makes the key by which the registry finds an account.
 func (d *Directory) keyOf(a Account) member.WalletKey {
 	return member.WalletKey{Family: familyOf(a.Address), Address: a.Address, Chain: d.chains.Name(a)}
 }

@@ -27,7 +27,7 @@ type Pair struct {
 // PairWindows are the windows of a pair in seconds: 5 minutes, 1, 6 and 24 hours.
 var PairWindows = [...]int64{300, 3600, 6 * 3600, 24 * 3600}
 
-// PairWindow is what happened in a pair within a window, to the minute.
+// PairWindow sums up the trades in a pair within a window, to the minute.
 type PairWindow struct {
 	Buys, Sells int64
 	VolumeUSD   float64
@@ -146,7 +146,7 @@ func (f *Finder) measureChain(ctx context.Context, on *declared.Chain, pairs []*
 	return nil
 }
 
-// pastCloses are what pools ended at before some moments.
+// pastCloses has the last prices of pools before some moments.
 type pastCloses map[store.PoolTime]store.Close
 
 // pricesThen reads what the prices of pairs at some moments follow from.
@@ -174,7 +174,7 @@ func (f *Finder) closesBefore(ctx context.Context, chain string, moments []store
 	return found, err
 }
 
-// quoteUSD is what a pair's quote was worth at a moment; 0 when unknown.
+// quoteUSD gives the price in USD of a pair's quote at a moment; 0 if it isn't known.
 func (c pastCloses) quoteUSD(p *Pair, at int64) float64 {
 	if q := p.Token.USD[p.Pool.Quote]; q.Pegged {
 		return q.USD
@@ -182,7 +182,7 @@ func (c pastCloses) quoteUSD(p *Pair, at int64) float64 {
 	return c[store.PoolTime{Pool: p.Quote.Pool, At: at}].USD
 }
 
-// price is what a pair cost at a moment: its price in the quote then, times what the quote was worth then. Where it wasn't traded since, its
+// price gives the price of a pair's token at a moment: its price in the quote then, times the quote's price then. Where it wasn't traded since, its
 // price in the quote is what it is now. Of a pair that is younger than the moment it is the first price known; 0 is unknown. native says
 // that its quote is the chain's own coin.
 func (c pastCloses) price(p *Pair, at int64, native bool) float64 {

@@ -66,7 +66,7 @@ func (r *Reader) Series(ctx context.Context, chains []Chain, span Span) (s *Seri
 	})
 }
 
-// point is what is remembered of a bucket that can't change any more, or its hours added up.
+// point gives the point of a bucket that can't change any more, remembered or added up from its hours.
 func (r *Reader) point(ctx context.Context, chains []Chain, t int64, span *Span) (Point, error) {
 	key := fmt.Sprint(t, span.Interval, keyOf(chains))
 	if hit, ok := r.closed.Get(key); ok && r.now().Sub(hit.At) < closedFor {

@@ -100,7 +100,7 @@ const (
 	laneAll   = 1<<laneOpen - 1
 )
 
-// weight is what the trigram adds to a lane.
+// weight gives how much the trigram adds to a lane.
 func (w wanted) weight() uint16 {
 	if w.open {
 		return 1<<laneOpen | 1

@@ -100,7 +100,7 @@ func squeeze(s string) string {
 	return out.String()
 }
 
-// foldCherokee is what package cases lacks: small Cherokee letters fold to capitals, the only ones that do.
+// foldCherokee folds small Cherokee letters to capitals, the only ones that fold so: package cases doesn't.
 func foldCherokee(r rune) rune {
 	if 0xab70 <= r && r <= 0xabbf || 0x13f8 <= r && r <= 0x13fd {
 		return unicode.ToUpper(r)

@@ -26,7 +26,7 @@ func (x *postings) drop(t trigram, id uint32) {
 	x.blocks[id>>blockBits].drop(t, uint16(id&(blockLen-1)))
 }
 
-// count is how many tokens have t.
+// count gives how many tokens have t.
 func (x *postings) count(t trigram) int {
 	n := 0
 	for i := range x.blocks {

@@ -85,7 +85,7 @@ func (r *records) text(id uint32) (text []byte, ticker int) {
 	return b[rec.mintLen():rec.size()], rec.tickerLen()
 }
 
-// suffix is what follows off in the ticker, or in the name behind it.
+// suffix gives the text from the offset off on, in the ticker or in the name behind it.
 func (r *records) suffix(id uint32, off uint8) []byte {
 	rec, b := r.bytes(id)
 	from, ticker := rec.mintLen(), rec.tickerLen()

@@ -19,10 +19,10 @@ const (
 	wordsKept = 16
 )
 
-// tickerKey is what is indexed of a ticker.
+// tickerKey gives the form in which a ticker is indexed.
 func tickerKey(s string) string { return cut(bare(s), tickerRunes, tickerBytes) }
 
-// nameKey is what is indexed of a name, and looked for of a query.
+// nameKey gives the form in which a name is indexed, and in which a query is looked for.
 func nameKey(s string) string { return cut(bare(s), nameRunes, nameBytes) }
 
 // bare is s, as far as it is looked at, normalised and without the dollar signs before it, unless there is nothing else.

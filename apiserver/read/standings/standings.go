@@ -15,7 +15,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/social"
 )
 
-// Game is what has changed in the game. It is social.Game.
+// Game reads the changes of the game. It is social.Game.
 type Game interface {
 	GameState(ctx context.Context) (*social.GameState, error)
 	LastGameChange(ctx context.Context) (int64, error)
@@ -31,7 +31,7 @@ const (
 	stateEvery = 5 * time.Second
 )
 
-// Standings are what all members have come to. Follow keeps them fresh; any number of goroutines may ask.
+// Standings has the XP, rank and badges of all members. Follow keeps them fresh; any number of goroutines may ask.
 type Standings struct {
 	game Game
 	now  func() time.Time
@@ -49,7 +49,7 @@ type Standings struct {
 	isWhole bool
 }
 
-// standing is what a member has come to, in few bytes.
+// standing is a member's standing in few bytes.
 type standing struct {
 	xp, week, weekXP int64
 	badges           []badge
@@ -201,7 +201,7 @@ func (s *Standings) Rank(n member.Number) (r Rank, ok bool) {
 	return rankAt(s.rules, s.rules.Level(s.of[n].xp)), true
 }
 
-// Profile is what a member has come to.
+// Profile is a member's standing in the game, as it is shown.
 type Profile struct {
 	XP   int64
 	Rank Rank
@@ -217,7 +217,7 @@ type Badge struct {
 	EarnedAt int64
 }
 
-// Profile is a member's.
+// Profile gives a member's profile.
 func (s *Standings) Profile(n member.Number) Profile {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -96,8 +96,8 @@ func (f *Follower) Follow(ctx context.Context) error {
 	return nil
 }
 
-// known is how many of some rows are taken in now. A trade whose entries aren't there and that isn't retracted is waited for: its index may have taken
-// another one's place a moment ago.
+// known counts the rows, from the first on, that can be taken in now. A trade whose entries aren't there and that isn't retracted is waited for: its
+// index may have taken another one's place a moment ago.
 func (f *Follower) known(rows []store.StreamItem, trades map[int64]store.StreamTrade) int {
 	retracted := map[int64]bool{}
 	for i := range rows {

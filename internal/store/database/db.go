@@ -248,7 +248,7 @@ func connectSQLite(ctx context.Context, path string) (*DB, error) {
 	return s, nil
 }
 
-// reserved is how many connections stand apart.
+// reserved is how many connections Reserved has for itself.
 const reserved = 3
 
 // Reserved is the same database read through connections of its own, for whoever must go on reading however many requests

@@ -82,7 +82,7 @@ func (r *Pool) Value() (market.Pool, error) {
 	return p, c.Err
 }
 
-// Pair is what is read of a pool for its account alone.
+// Pair has the columns of a pool that are read for its account alone.
 type Pair struct {
 	bun.BaseModel `bun:"table:pools"`
 

@@ -57,13 +57,13 @@ func (m *Migration) Run(ctx context.Context) error {
 	return nil
 }
 
-// memberTables are what the members program writes: what the platform's app says of members, and the counters of streams.
+// memberTables are the tables that the members program writes: what the platform's app says of members, and the counters of streams.
 var memberTables = []string{
 	"members", "member_wallets", "wallet_challenges", "kept_answers", "presence", "presence_minutes", "program_leases", "released_handles",
 	"registry_secret", "sequences", "calls", "posts", "stream", "game_state", "game_days", "game_members", "season_places", "profit_buckets",
 }
 
-// privateTables are what no reader needs: the key that hides handles, what it hides, and what the intake keeps for callers.
+// privateTables are the tables that no reader needs: the key that hides handles, the hidden handles, and what the intake keeps for callers.
 var privateTables = []string{"registry_secret", "released_handles", "kept_answers", "wallet_challenges"}
 
 // grant gives a role the right to read all tables, or all but the private ones, and to write some.

@@ -67,7 +67,7 @@ var lateIndexes = []lateIndex{
 	{name: "trades_key", table: "trades", columns: "chain, block, log_index, time", replacesKey: "trades_pkey"},
 }
 
-// create is how a statement begins that makes the index.
+// create gives the beginning of the statement that makes the index.
 func (x lateIndex) create() string {
 	if x.replacesKey != "" {
 		return "CREATE UNIQUE INDEX "
@@ -75,7 +75,7 @@ func (x lateIndex) create() string {
 	return "CREATE INDEX "
 }
 
-// definition is what stands behind the name of the index.
+// definition gives the statement's part behind the name of the index.
 func (x lateIndex) definition(table string) string {
 	d := database.Ident(table) + " (" + x.columns + ")"
 	if x.where != "" {
