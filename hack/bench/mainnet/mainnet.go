@@ -22,6 +22,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
+// lookEvery is how often the database is asked for what is waited for, where nothing is measured.
+const lookEvery = 50 * time.Millisecond
+
 // The limits that a run is held to.
 const (
 	wantedCommit    = 300 * time.Millisecond // of 99 % of blocks, from announced to committed, beside the endpoint's latency
@@ -37,6 +40,8 @@ type settings struct {
 	// endpoint is the profile of the stand-in's endpoint.
 	endpoint, binary string
 	during           time.Duration
+	// known is how many tokens the index knows before it is measured; 0 is none but those of the stand-in.
+	known int
 	// cpuProfile and statements are files to write.
 	cpuProfile, statements string
 }
@@ -56,13 +61,17 @@ func Command() lab.Command {
 			f.IntVar(&s.Logs, "logs", 1600, "about how many logs they have together")
 			f.DurationVar(&s.during, "for", 5*time.Minute, "how long the head is followed")
 			f.DurationVar(&s.PastSpan, "past", 0, "catch up with so much of the chain's time instead of following the head")
+			f.IntVar(&s.known, "known", 0, "how many tokens, each with a pool, the index knows before it follows the head")
 			f.StringVar(&s.binary, "boardwalk", "", "boardwalk's binary `FILE`; else it is built from this checkout")
 			f.StringVar(&s.cpuProfile, "cpuprofile", "", "`FILE` for a CPU profile of the indexer's first 30 s at the head, or of the past")
 			f.StringVar(&s.statements, "statements", "", "`FILE` for the statements that the database spent most time on")
 		},
 		Run: func(ctx context.Context) error {
-			if s.during <= 0 || s.PastSpan < 0 || s.Txs < 0 || s.Logs < 0 {
-				return errors.New("--for must be positive; --past, --txs and --logs must not be negative")
+			if s.during <= 0 || s.PastSpan < 0 || s.Txs < 0 || s.Logs < 0 || s.known < 0 {
+				return errors.New("--for must be positive; --past, --txs, --logs and --known must not be negative")
+			}
+			if s.known > 0 && s.PastSpan > 0 {
+				return errors.New("--known is for the head: give it without --past")
 			}
 			return lab.Scratch(func(dir string) error { return s.measure(ctx, dir) })
 		},
@@ -100,11 +109,11 @@ func (s *settings) measure(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	defer func() { _ = f.conn.Close(context.WithoutCancel(ctx)) }()
-	document, err := f.document()
-	if err != nil {
+	f.dsn = dsn
+	if f.config, err = f.document(); err != nil {
 		return err
 	}
-	if f.command, f.operations, err = lab.IndexerOn(ctx, s.binary, document, dsn); err != nil {
+	if err := f.prepare(ctx); err != nil {
 		return err
 	}
 	defer func() {
@@ -126,7 +135,9 @@ func (s *settings) measure(ctx context.Context, dir string) (err error) {
 type followed struct {
 	*settings
 
-	dir      string
+	// dir has what the run writes, dsn names its database, config is the indexer's document.
+	dir, dsn, config string
+
 	net      *mainnet.Mainnet
 	node     *node.Node
 	postgres *lab.Postgres
@@ -171,6 +182,12 @@ func (f *followed) document() (string, error) {
 	}
 	path := filepath.Join(f.dir, "chain.json")
 	return path, os.WriteFile(path, raw, 0o600)
+}
+
+// prepare makes the command of an indexer that isn't started yet.
+func (f *followed) prepare(ctx context.Context) (err error) {
+	f.command, f.operations, err = lab.IndexerOn(ctx, f.binary, f.config, f.dsn)
+	return err
 }
 
 func (f *followed) start() (err error) {
@@ -242,11 +259,16 @@ func (f *followed) follow(ctx context.Context) error {
 	}()
 	var made sync.Map
 	go announced(alive, f.net.Chain, &made)
+	if f.known > 0 {
+		if err := f.knowTokens(ctx); err != nil {
+			return err
+		}
+	}
 	if err := f.start(); err != nil {
 		return err
 	}
 	lab.Say("head: coming to it")
-	if err := f.until(ctx, 50*time.Millisecond, func(number uint64) bool {
+	if err := f.until(ctx, lookEvery, func(number uint64) bool {
 		return number > 0 && number+1 >= f.net.Chain.Head().Number
 	}); err != nil {
 		return err

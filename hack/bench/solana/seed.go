@@ -3,7 +3,6 @@ package solana
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -25,41 +24,16 @@ var copies = []copiedTable{
 
 // copyLaunches gives every other launch the rows that the index derived of the first one, as they are before its first trade.
 func copyLaunches(ctx context.Context, conn *pgx.Conn, first market.Address, launches int) error {
-	for i := range copies {
-		if err := copies[i].copy(ctx, conn, first, launches); err != nil {
-			return fmt.Errorf("copy a row of %s: %w", copies[i].table, err)
+	for _, c := range copies {
+		rows := lab.Copies{
+			Table: c.table, Where: "chain = 'solana' AND " + c.token + " = $1", Key: first.Bytes(), Count: launches,
+			Of: func(n int, columns []string, row []any) []any { return c.of(n, row, columns, first) },
+		}
+		if err := rows.Write(ctx, conn); err != nil {
+			return err
 		}
 	}
 	_, err := conn.Exec(ctx, "ANALYZE")
-	return err
-}
-
-func (c *copiedTable) copy(ctx context.Context, conn *pgx.Conn, first market.Address, launches int) error {
-	query := "SELECT * FROM " + c.table + " WHERE chain = 'solana' AND " + c.token + " = $1" //nolint:unqueryvet // it is copied as it is, whatever columns it has
-	rows, err := conn.Query(ctx, query, first.Bytes())
-	if err != nil {
-		return err
-	}
-	columns := rows.FieldDescriptions()
-	names := make([]string, len(columns))
-	for i := range columns {
-		names[i] = columns[i].Name
-	}
-	row, err := pgx.CollectOneRow(rows, func(r pgx.CollectableRow) ([]any, error) { return r.Values() })
-	if err != nil {
-		return err
-	}
-	p := lab.NewProgress("rows of "+c.table, int64(launches))
-	n := 1
-	_, err = conn.CopyFrom(ctx, pgx.Identifier{c.table}, names, pgx.CopyFromFunc(func() ([]any, error) {
-		if n >= launches {
-			return nil, nil
-		}
-		out := c.of(n, row, names, first)
-		n++
-		p.At(int64(n))
-		return out, nil
-	}))
 	return err
 }
 

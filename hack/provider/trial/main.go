@@ -49,7 +49,9 @@ type settings struct {
 	txs, logs, past  int
 	parallel, depth  int
 	reorgRate        float64
-	now, verbose     bool
+	// fromHead begins at the head, whole at the stand-in's first block.
+	fromHead, whole bool
+	verbose         bool
 }
 
 func main() {
@@ -79,7 +81,7 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	flags.Float64Var(&s.reorgRate, "reorgs", 0.01, "part of the blocks that are followed by a reorg")
 	flags.IntVar(&s.depth, "reorg-depth", 2, "most blocks that a reorg replaces")
 	flags.IntVar(&s.parallel, "parallel", 1, "trials at the same time")
-	flags.BoolVar(&s.now, "start-now", false, "begin at the head, as the samples do, instead of the stand-in's first block")
+	flags.BoolVar(&s.whole, "whole", false, "begin at the stand-in's first block, where no pool is older than the index, instead of at the head as the samples do")
 	flags.BoolVar(&s.verbose, "v", false, "write the indexers' logs into --dir at level debug")
 	flags.Usage = func() {
 		_, _ = io.WriteString(out, usage)
@@ -95,6 +97,7 @@ func parse(args []string, out io.Writer) (*settings, error) {
 		return nil, errors.New("--for and --parallel must be positive; --txs, --logs and --past must not be negative; --reorgs must be from 0 to 1")
 	}
 	s.chains = strings.Split(chains, ",")
+	s.fromHead = !s.whole
 	if chains == "all" {
 		s.chains = []string{"ethereum", "base", "bsc", "arbitrum", "polygon", "robinhood", "monad", "hyperevm"}
 	}
@@ -146,8 +149,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 }
 
 func report(out io.Writer, trials []*trial, dir string) error {
-	fmt.Fprintln(out, "\n| chain | endpoint | block time | until the head | then | reorgs | farthest behind | quotes priced | tokens | calls a block | refused | rows |")
-	fmt.Fprintln(out, "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|")
+	fmt.Fprintln(out, "\n| chain | endpoint | block time | until the head | then | reorgs | farthest behind | quotes priced | trades without a price until | tokens | calls a block | units a day | refused | rows |")
+	fmt.Fprintln(out, "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|")
 	failed := 0
 	for _, t := range trials {
 		fmt.Fprintln(out, t.row())

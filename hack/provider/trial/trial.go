@@ -27,7 +27,9 @@ const (
 	// nearHead is how many blocks below the head is at it, or as many as come in nearTime.
 	nearHead = 3
 	nearTime = 5 * time.Second
-	look     = 100 * time.Millisecond
+	// pricedWithin is in how many blocks an index that begins at the head has to have a price for each quote.
+	pricedWithin = 20
+	look         = 100 * time.Millisecond
 )
 
 // trial is one chain behind one kind of endpoint.
@@ -40,8 +42,9 @@ type trial struct {
 	blocks, reorgs      uint64
 	farthest            uint64 // blocks behind, once it was at the head
 	quotes, priced      int
+	unpriced            uint64 // blocks from the first one to the last trade without a value in USD
 	tokens              int
-	calls               int64
+	calls, units        int64
 	refused             int64
 	differences         []string
 	byFacts             bool // the fresh index began with the kept facts
@@ -71,7 +74,7 @@ func (t *trial) run(ctx context.Context) error {
 	}
 	defer func() { _ = n.Close() }()
 	start := m.Chain.Genesis()
-	if t.now {
+	if t.fromHead {
 		start = m.Chain.Head().Number
 	}
 	ix, err := t.index(ctx, m, n, start, "index", nil)
@@ -86,14 +89,20 @@ func (t *trial) run(ctx context.Context) error {
 		return errors.Join(err, ix.stop())
 	}
 	counts := n.Counts()
-	t.calls = counts.AllCalls
+	t.calls, t.units = counts.AllCalls, counts.AllUnits
 	for _, refused := range counts.Refused {
 		t.refused += refused
 	}
 	if err := errors.Join(ix.stop(), t.figures(ctx, ix)); err != nil {
 		return err
 	}
-	return t.compare(ctx, m, ix, &profile, start)
+	if err := t.compare(ctx, m, ix, &profile, start); err != nil {
+		return err
+	}
+	if t.fromHead && t.unpriced > pricedWithin {
+		return fmt.Errorf("a trade %d blocks after the first one had no value in USD: each quote has to have a price after %d", t.unpriced, pricedWithin)
+	}
+	return nil
 }
 
 // A fresh index asks for the states of all of anvil's blocks: of the firstStates up to the head, and of those of the trial, at most mostStates.
@@ -183,10 +192,30 @@ func (t *trial) figures(ctx context.Context, ix *running) error {
 		return err
 	}
 	t.tokens = len(rows["tokens"])
+	if t.unpriced, err = t.unpricedUntil(ctx, ix); err != nil {
+		return err
+	}
 	if t.priced < t.quotes {
 		err = fmt.Errorf("%d of %d quotes have no price", t.quotes-t.priced, t.quotes)
 	}
 	return err
+}
+
+// unpricedUntil is how many blocks after the first one the last trade without a value in USD is: its quote had no price then.
+func (t *trial) unpricedUntil(ctx context.Context, ix *running) (blocks uint64, err error) {
+	trades, err := ix.store.Inspect.Trades(ctx, t.chain, 0, 0)
+	if err != nil {
+		return 0, err
+	}
+	if len(trades) == 0 {
+		return 0, errors.New("nothing was traded")
+	}
+	for i := range trades {
+		if tr := &trades[i]; !tr.HasUSD {
+			blocks = tr.Block - min(tr.Block, ix.cfg.Start.Block)
+		}
+	}
+	return blocks, nil
 }
 
 // compare holds the rows against those of a fresh index through a node without limits. What a node with old state would tell of pools a node of
@@ -253,7 +282,7 @@ func (t *trial) index(ctx context.Context, m *mainnet.Mainnet, n *node.Node, sta
 		return nil, err
 	}
 	r := &running{cfg: declared.Running[0], ended: make(chan error, 1)}
-	if t.now { // a fresh index, which comes later, has to begin at the same block, beyond the reach of reorgs
+	if t.fromHead { // a fresh index, which comes later, has to begin at the same block, beyond the reach of reorgs
 		r.cfg.Start.Block = start - min(start, r.cfg.ReorgBlocks)
 	}
 	if r.log, err = os.Create(filepath.Join(t.dir, name+".log")); err != nil {
@@ -334,7 +363,16 @@ func (t *trial) row() string {
 		first, _, _ := strings.Cut(t.err.Error(), "\n")
 		rows = "**" + first + "**"
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %d | %d blocks | %d of %d | %d | %.1f | %d | %s |", t.chain, t.profile, t.blockTime,
-		t.untilHead.Round(100*time.Millisecond), t.lived.Round(time.Second), t.reorgs, t.farthest, t.priced, t.quotes, t.tokens,
-		float64(t.calls)/float64(max(t.blocks, 1)), t.refused, rows)
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %d | %d blocks | %d of %d | %d blocks | %d | %.1f | %s | %d | %s |", t.chain, t.profile, t.blockTime,
+		t.untilHead.Round(100*time.Millisecond), t.lived.Round(time.Second), t.reorgs, t.farthest, t.priced, t.quotes, t.unpriced, t.tokens,
+		float64(t.calls)/float64(max(t.blocks, 1)), t.unitsADay(), t.refused, rows)
+}
+
+// unitsADay is how many of the provider's units, in millions, a day takes that is like the trial's; nothing where the provider has none.
+func (t *trial) unitsADay() string {
+	if t.units == 0 {
+		return ""
+	}
+	blocks := float64(24*time.Hour) / float64(t.blockTime)
+	return fmt.Sprintf("%.1f million", float64(t.units)/float64(max(t.blocks, 1))*blocks/1e6)
 }
