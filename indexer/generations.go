@@ -58,6 +58,8 @@ type successor struct {
 	anew bool
 	// inherited says that what was fetched for that one is taken over.
 	inherited bool
+	// effort is about what making this one takes.
+	effort chainconfig.Effort
 }
 
 // reindexing is what an index knows of the one that is to take its place.
@@ -119,9 +121,9 @@ func (r *reindexing) state() *chainconfig.Reindexing {
 	if next == nil {
 		return nil
 	}
-	s := next.State()
+	s, effort := next.State(), next.successor.effort
 	return &chainconfig.Reindexing{
-		Generation: next.successor.generation, Phase: s.Phase, Message: s.Message, First: next.cfg.Start.Block, Indexed: s.Indexed,
+		Generation: next.successor.generation, Phase: s.Phase, Message: s.Message, First: next.cfg.Start.Block, Indexed: s.Indexed, Effort: &effort,
 	}
 }
 
@@ -218,7 +220,7 @@ func (ix *Indexer) indexAnew(ctx context.Context, served *store.IndexStatus, gen
 		return err
 	}
 	ix.log.InfoContext(ctx, "indexing the chain anew beside what is served", "generation", generation, "from", next.cfg.Start.Block,
-		"to", served.Last.Number, "asks_anew", next.successor.anew)
+		"to", served.Last.Number, "asks_anew", next.successor.anew, "calls", next.successor.effort.Calls, "bytes", next.successor.effort.Bytes)
 	ix.reindex.set(next)
 	defer ix.o.Metrics.forget(next.cfg.ID)
 	defer ix.reindex.set(nil)
@@ -247,6 +249,8 @@ func (ix *Indexer) indexAnew(ctx context.Context, served *store.IndexStatus, gen
 				ix.log.WarnContext(ctx, "the chain is no longer indexed anew", "generation", generation, "err", context.Cause(wanted).Error())
 			}
 			return nil
+		case errors.Is(err, store.ErrReplaced):
+			return nil // its rows are deleted: it begins once more, if it is still wanted
 		case !wait.For(wanted, haltedPause): // it has logged why it halted
 			return nil
 		}
@@ -266,12 +270,17 @@ func (ix *Indexer) newSuccessor(ctx context.Context, served *store.IndexStatus, 
 			cfg.Start = chainconfig.Start{Block: first}
 		}
 	}
+	bytes, err := ix.store.Indexes.Bytes(ctx, served.ID)
+	if err != nil {
+		return nil, err
+	}
 	o := ix.o
 	o.Log = ix.o.Log.With("index", cfg.ID)
 	next := &Indexer{
 		plan: ix.plan,
 		successor: &successor{
 			of: served.ID, generation: generation, anew: ix.cfg.AskAnew && generation == ix.cfg.Generation || served.WantedAnew && generation == served.Wanted,
+			effort: chainconfig.EffortOf(cfg.Start.Block, served.Last.Number, bytes),
 		},
 	}
 	if err := next.init(&cfg, newIndexID(cfg.ID), ix.store, ix.nodes, o); err != nil {
@@ -338,9 +347,11 @@ func (ix *Indexer) takeOver(ctx context.Context) error {
 		}
 	}
 	s.inherited = true
-	switch err := ix.untilWritten(ctx, func() error { return ix.store.Indexes.TakeOver(ctx, ix.lease) }); {
+	switch err := ix.untilWritten(ctx, func() error { return ix.store.Indexes.TakeOver(ctx, ix.lease, ix.cfg.Generation) }); {
 	case errors.Is(err, store.ErrBehind):
 		return nil // it has another block by the next turn
+	case errors.Is(err, store.ErrUnwanted):
+		return nil // indexAnew ends it within generationPause
 	case err != nil:
 		return err
 	}
@@ -369,10 +380,20 @@ func (ix *Indexer) purgeIndex(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	ix.log.InfoContext(ctx, "deleting an index that is no longer served", "index", id)
-	for done := false; !done; {
+	if err := ix.purgeUnder(ctx, l); err != nil {
+		return err
+	}
+	delete(ix.reindex.idle, id)
+	return nil
+}
+
+// purgeUnder deletes the index of a lease.
+func (ix *Indexer) purgeUnder(ctx context.Context, l *store.Lease) error {
+	ix.log.InfoContext(ctx, "deleting an index that is no longer served", "index", l.Chain)
+	for done := false; !done; ix.pulse.beat() {
+		var err error
 		if done, err = ix.store.Indexes.Purge(ctx, l); err != nil {
-			return fmt.Errorf("delete index %s: %w", id, err)
+			return fmt.Errorf("delete index %s: %w", l.Chain, err)
 		}
 		if err := ix.store.Leases.Renew(ctx, l); !done && err != nil {
 			return err
@@ -381,7 +402,6 @@ func (ix *Indexer) purgeIndex(ctx context.Context, id string) error {
 			return ctx.Err()
 		}
 	}
-	delete(ix.reindex.idle, id)
-	ix.log.InfoContext(ctx, "the index is deleted", "index", id)
+	ix.log.InfoContext(ctx, "the index is deleted", "index", l.Chain)
 	return nil
 }

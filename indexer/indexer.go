@@ -286,9 +286,9 @@ func (ix *Indexer) sessions(ctx context.Context) error {
 		switch {
 		case ended(ctx):
 			return nil
-		case errors.Is(err, errTookOver):
+		case errors.Is(err, errTookOver), errors.Is(err, store.ErrReplaced) && ix.successor != nil:
 			return err
-		case errors.Is(err, errReplaced), errors.Is(err, store.ErrReplaced) && ix.successor == nil:
+		case errors.Is(err, errReplaced), errors.Is(err, store.ErrReplaced):
 			ix.log.InfoContext(ctx, "another index of the chain is served from here on")
 			continue
 		case errors.Is(err, ErrHalted), errors.Is(err, rpc.ErrWrongChain):
@@ -322,6 +322,12 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 	l, err := ix.acquire(ctx)
 	if err != nil {
 		return err
+	}
+	if ix.successor != nil && l.IsDeleting() { // it was given up, and is wanted once more before all of its rows were gone
+		if err := ix.purgeUnder(ctx, l); err != nil {
+			return errors.Join(err, ix.store.Leases.Release(ctx, l))
+		}
+		return store.ErrReplaced
 	}
 	if ix.lease != nil && ix.lease.Chain == l.Chain {
 		if err := ix.store.Leases.SkipNumbers(ctx, l, ix.lease); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
@@ -63,7 +64,7 @@ func (p *Purge) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		text := fmt.Sprintf("%s, generation %d, up to block %d: %s, %d answers of nodes", p.Chain, list[i].Generation, list[i].Last.Number, megabytes(size.Bytes), size.Facts)
+		text := fmt.Sprintf("%s, generation %d, up to block %d: %s, %d answers of nodes", p.Chain, list[i].Generation, list[i].Last.Number, chainconfig.Megabytes(size.Bytes), size.Facts)
 		if !p.Confirmed {
 			text += ", would be deleted"
 		}

@@ -19,14 +19,13 @@ type Reindex struct {
 	Chain    string
 	// AskAnew has nodes asked again what they told before.
 	AskAnew bool
+	// GiveUp takes back what was asked for.
+	GiveUp bool
 	// Out is told what comes of it.
 	Out io.Writer
 }
 
-// pastRange is the number of blocks that most nodes give the logs of at once.
-const pastRange = 1000
-
-// Run writes the wish down, and says what it takes.
+// Run writes the wish down, and says what it takes; or takes it back.
 func (r *Reindex) Run(ctx context.Context) error {
 	st, err := store.Open(ctx, r.Database)
 	if errors.Is(err, store.ErrFileLocked) {
@@ -40,6 +39,9 @@ func (r *Reindex) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.GiveUp {
+		return r.giveUp(ctx, st)
+	}
 	first, _, err := st.Indexes.FirstBlock(ctx, served.ID)
 	if err != nil {
 		return err
@@ -48,11 +50,14 @@ func (r *Reindex) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	generation, _, err := st.Indexes.Want(ctx, r.Chain, r.AskAnew)
+	generation, ok, err := st.Indexes.Want(ctx, r.Chain, r.AskAnew)
 	if err != nil {
 		return err
 	}
-	blocks := served.Last.Number - min(first, served.Last.Number) + 1
+	if !ok { // it was purged meanwhile
+		return noSuchChain(ctx, st, r.Chain)
+	}
+	effort := chainconfig.EffortOf(first, served.Last.Number, size.Bytes)
 	facts := fmt.Sprintf("What nodes told of tokens and pools is used again, %d answers", size.Facts)
 	if r.AskAnew {
 		facts = fmt.Sprintf("What nodes told of tokens and pools is asked again, %d answers: that takes nodes which have the states of that time", size.Facts)
@@ -62,8 +67,39 @@ It reads blocks %d to %d (%d): some %d calls where a node gives the logs of %d b
 %s.
 On the disk it takes about as much again as the chain has now, %s, until the former rows are deleted.
 `,
-		r.Chain, generation, served.Generation, first, served.Last.Number, blocks, 2*((blocks+pastRange-1)/pastRange), pastRange, facts, megabytes(size.Bytes))
+		r.Chain, generation, served.Generation, first, served.Last.Number, effort.Blocks, effort.Calls, chainconfig.PastRange, facts, chainconfig.Megabytes(effort.Bytes))
 	return err
+}
+
+// giveUp takes back what was asked for, and says what becomes of it.
+func (r *Reindex) giveUp(ctx context.Context, st *store.Store) error {
+	generation, err := st.Indexes.GiveUp(ctx, r.Chain)
+	if err != nil {
+		return err
+	}
+	list, err := st.Indexes.Of(ctx, r.Chain)
+	if err != nil {
+		return err
+	}
+	served, latest := int64(0), int64(0)
+	for i := range list {
+		latest = max(latest, list[i].Generation)
+		if list[i].Served {
+			served = list[i].Generation
+		}
+	}
+	switch {
+	case generation > 0:
+		_, err = fmt.Fprintf(r.Out, `%s: generation %d is given up; generation %d stays served.
+The chain's indexer stops making it within seconds, or doesn't begin with it, and deletes its rows from a minute later on, while it runs.
+The next boardwalk reindex %s makes generation %d. What spec.indexer.generation asks for is made all the same: put %d there to give that up too.
+`, r.Chain, generation, served, r.Chain, max(generation, latest)+1, served)
+		return err
+	case latest > served:
+		return fmt.Errorf("nothing is given up: generation %d of chain %q is served, and boardwalk reindex asks for no other one. Generation %d was given up "+
+			"before, and its rows are still there, or spec.indexer.generation asks for it: put %d there to give it up", served, r.Chain, latest, served)
+	}
+	return fmt.Errorf("nothing is given up: generation %d of chain %q is served, and boardwalk reindex asks for no other one", served, r.Chain)
 }
 
 // served is the index that is served.
@@ -96,5 +132,3 @@ func noSuchChain(ctx context.Context, st *store.Store, chain string) error {
 	slices.Sort(names)
 	return fmt.Errorf("chain %q isn't in the database, which has %s", chain, strings.Join(slices.Compact(names), ", "))
 }
-
-func megabytes(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/1e6) }

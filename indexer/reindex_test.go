@@ -18,12 +18,16 @@ func TestReindex(t *testing.T) {
 			t.Parallel()
 			dsn := storetest.DSN(t, kind)
 			st := storetest.OpenAt(t, dsn)
-			run := func(chain string, anew bool) (string, error) {
+			ask := func(r indexer.Reindex) (string, error) {
 				var out strings.Builder
-				r := indexer.Reindex{Database: dsn, Chain: chain, AskAnew: anew, Out: &out}
+				r.Database, r.Out = dsn, &out
 				err := r.Run(t.Context())
 				return out.String(), err
 			}
+			run := func(chain string, anew bool) (string, error) {
+				return ask(indexer.Reindex{Chain: chain, AskAnew: anew})
+			}
+			giveUp := func(chain string) (string, error) { return ask(indexer.Reindex{Chain: chain, GiveUp: true}) }
 			if kind == "sqlite" {
 				if _, err := run("base", false); err == nil || !strings.Contains(err.Error(), "end `boardwalk up`") {
 					t.Errorf("beside a process that has the file: %v", err)
@@ -54,6 +58,13 @@ func TestReindex(t *testing.T) {
 			if _, err := run("bsc", false); err == nil || !strings.Contains(err.Error(), `chain "bsc" isn't in the database, which has base`) {
 				t.Errorf("of a chain that isn't there: %v", err)
 			}
+			if _, err := giveUp("bsc"); err == nil || !strings.Contains(err.Error(), `chain "bsc" isn't in the database, which has base`) {
+				t.Errorf("given up of a chain that isn't there: %v", err)
+			}
+			nothing := `nothing is given up: generation 1 of chain "base" is served, and boardwalk reindex asks for no other one`
+			if _, err := giveUp("base"); err == nil || err.Error() != nothing {
+				t.Errorf("given up before one was asked for: %v", err)
+			}
 			for _, c := range []struct {
 				anew bool
 				want []string
@@ -73,6 +84,36 @@ func TestReindex(t *testing.T) {
 						t.Errorf("it says %q, want %q in it", said, want)
 					}
 				}
+			}
+			said, err := giveUp("base")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []string{"base: generation 2 is given up; generation 1 stays served.\n", "The next boardwalk reindex base makes generation 3. ", "put 1 there"} {
+				if !strings.Contains(said, want) {
+					t.Errorf("it says %q, want %q in it", said, want)
+				}
+			}
+			if _, err := giveUp("base"); err == nil || err.Error() != nothing {
+				t.Errorf("given up a second time: %v", err)
+			}
+			if said, err := run("base", false); err != nil || !strings.HasPrefix(said, "base: generation 3 is indexed") {
+				t.Errorf("after generation 2 was given up it says %q, %v", said, err)
+			}
+			if _, err := giveUp("base"); err != nil {
+				t.Error(err)
+			}
+			if st, err = store.Open(t.Context(), dsn); err != nil {
+				t.Fatal(err)
+			}
+			if err := st.Indexes.Begin(t.Context(), "base", 4); err != nil { // as spec.indexer.generation has it begun
+				t.Fatal(err)
+			}
+			if err := st.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := giveUp("base"); err == nil || !strings.Contains(err.Error(), "spec.indexer.generation asks for it: put 1 there") {
+				t.Errorf("given up where another generation is declared: %v", err)
 			}
 		})
 	}

@@ -91,9 +91,14 @@ func (ix *Indexer) rewind(ctx context.Context) error {
 		ix.degraded(ctx, err)
 		return err
 	}
+	chainID, instead := ix.cfg.ID, ""
+	if ix.successor != nil {
+		chainID, _ = chainconfig.ChainOfIndex(ix.cfg.ID)
+		instead = ". To give this generation up, put the served one's number back there, or run boardwalk reindex --cancel " + chainID
+	}
 	return fmt.Errorf("%w: a reorg reaches below block %d, deeper than reorgBlocks (%d) can undo: raise reorgBlocks, "+
-		"and have the chain indexed anew by raising spec.indexer.generation, or by boardwalk reindex %s", ErrHalted,
-		last.Number-min(last.Number, ix.cfg.ReorgBlocks), ix.cfg.ReorgBlocks, ix.cfg.ID)
+		"and have the chain indexed anew by raising spec.indexer.generation, or by boardwalk reindex %s%s", ErrHalted,
+		last.Number-min(last.Number, ix.cfg.ReorgBlocks), ix.cfg.ReorgBlocks, chainID, instead)
 }
 
 // goBackTo takes every block above one back, in the database and in the state, which forgets the rows that this changes and keeps the others.

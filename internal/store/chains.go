@@ -44,12 +44,13 @@ type chainRow struct {
 // ChainState says what a chain's indexer is doing.
 type ChainState string
 
-// The states of a chain. A halted chain waits for a human; its reason says for what.
+// The states of a chain. A halted chain waits for a human; its reason says for what. The rows of an index that is being deleted aren't all there any more.
 const (
 	ChainStarting ChainState = "starting"
 	ChainRunning  ChainState = "running"
 	ChainDegraded ChainState = "degraded"
 	ChainHalted   ChainState = "halted"
+	ChainDeleting ChainState = "deleting"
 )
 
 // ChainStatus is how far a chain is indexed.

@@ -7,9 +7,11 @@ import (
 	"iter"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
@@ -159,7 +161,7 @@ func TestGenerations(t *testing.T) {
 			if err != nil || len(list) != 2 || !list[0].Served || list[0].Wanted != 2 || !list[0].WantedAnew || list[1].Served || list[1].ID != "base~2" {
 				t.Errorf("the indexes are %+v, %v", list, err)
 			}
-			if err := s.Indexes.TakeOver(ctx, next); !errors.Is(err, store.ErrBehind) {
+			if err := s.Indexes.TakeOver(ctx, next, 0); !errors.Is(err, store.ErrBehind) {
 				t.Errorf("an index that is a block behind takes over: %v", err)
 			}
 
@@ -190,7 +192,7 @@ func TestGenerations(t *testing.T) {
 				t.Errorf("before it took over the answers are\n%+v\nwant\n%+v", got, before)
 			}
 			own := told(t, s, "base~2")
-			if err := s.Indexes.TakeOver(ctx, next); err != nil {
+			if err := s.Indexes.TakeOver(ctx, next, 0); err != nil {
 				t.Fatal(err)
 			}
 			if got := told(t, served, "base"); !reflect.DeepEqual(got, before) {
@@ -297,11 +299,181 @@ func TestTakeOverFromHalted(t *testing.T) {
 	if err := s.SetState(t.Context(), former, store.ChainHalted, "a fork"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Indexes.TakeOver(t.Context(), next); err != nil {
+	if err := s.Indexes.TakeOver(t.Context(), next, 2); err != nil {
 		t.Error(err)
 	}
 	if got := look(t, s.Served()); got.Generation != 2 || got.Last.Number != 1 {
 		t.Errorf("the chain is at %+v", got)
+	}
+}
+
+// TestGiveUp asks for generations and gives them up. One that is given up takes no place, its rows go, and its number isn't used again.
+func TestGiveUp(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			s := storetest.Open(t, kind)
+			giveUp := func(want int64) {
+				t.Helper()
+				if g, err := s.Indexes.GiveUp(ctx, "base"); g != want || err != nil {
+					t.Errorf("given up is %d, %v; want %d", g, err, want)
+				}
+			}
+			want := func(want int64) {
+				t.Helper()
+				if g, ok, err := s.Indexes.Want(ctx, "base", true); g != want || !ok || err != nil {
+					t.Errorf("the next generation is %d, %v, %v; want %d", g, ok, err, want)
+				}
+			}
+			giveUp(0)
+			indexUpTo(t, s, "base", 2)
+			giveUp(0)
+			before := told(t, s.Served(), "base")
+			want(2) // no indexer has begun with it
+			giveUp(2)
+			giveUp(0)
+			list, err := s.Indexes.Of(ctx, "base")
+			if err != nil || len(list) != 1 || list[0].Wanted != 0 || list[0].WantedAnew || list[0].GivenUp != 2 {
+				t.Errorf("after generation 2 was given up the indexes are %+v, %v", list, err)
+			}
+			want(3)
+			want(3) // it is wanted already
+			if err := s.Indexes.Begin(ctx, "base", 3); err != nil {
+				t.Fatal(err)
+			}
+			next := indexUpTo(t, s, "base~3", 2)
+			giveUp(3)
+			for _, declared := range []int64{0, 1, 2, 4} {
+				if err := s.Indexes.TakeOver(ctx, next, declared); !errors.Is(err, store.ErrUnwanted) {
+					t.Errorf("generation 3 takes over after it was given up, with generation %d declared: %v", declared, err)
+				}
+			}
+			if got := told(t, s.Served(), "base"); !reflect.DeepEqual(got, before) {
+				t.Errorf("after generation 3 was given up the answers are\n%+v\nwant\n%+v", got, before)
+			}
+			want(4)
+			if err := s.Indexes.TakeOver(ctx, next, 3); !errors.Is(err, store.ErrUnwanted) {
+				t.Errorf("generation 3 takes over where 4 is wanted: %v", err)
+			}
+			purge(t, s, next)
+			if rows, err := s.IndexRows(ctx, "base~3"); err != nil || slices.ContainsFunc(values(rows), func(n int) bool { return n != 0 }) {
+				t.Errorf("after the purge there are %v, %v", rows, err)
+			}
+			giveUp(4)
+			want(5)
+			if err := s.Indexes.Begin(ctx, "base", 5); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Indexes.TakeOver(ctx, indexUpTo(t, s, "base~5", 2), 0); err != nil {
+				t.Errorf("the generation that is wanted takes over: %v", err)
+			}
+			giveUp(0) // it is served
+			want(6)
+			giveUp(6)
+			// Programs that ask for one at the same time are given the same number.
+			var both sync.WaitGroup
+			for range 4 {
+				both.Go(func() { want(7) })
+			}
+			both.Wait()
+			giveUp(7)
+		})
+	}
+}
+
+// TestGiveUpBesideATakeOver has one program give a generation up while another has it take over, again and again: one of the two succeeds, and both
+// say which.
+func TestGiveUpBesideATakeOver(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			s := storetest.Open(t, kind)
+			indexUpTo(t, s, "base", 2)
+			served := int64(1)
+			for range 12 {
+				generation, _, err := s.Indexes.Want(ctx, "base", false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Indexes.Begin(ctx, "base", generation); err != nil {
+					t.Fatal(err)
+				}
+				next := indexUpTo(t, s, chainconfig.IndexID("base", generation), 2)
+				var took error
+				var gaveUp [2]int64
+				var both sync.WaitGroup
+				both.Go(func() { took = s.Indexes.TakeOver(ctx, next, 0) })
+				for i := range gaveUp {
+					both.Go(func() {
+						var err error
+						if gaveUp[i], err = s.Indexes.GiveUp(ctx, "base"); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				both.Wait()
+				switch {
+				case took == nil && gaveUp == [2]int64{}:
+					served = generation
+				case errors.Is(took, store.ErrUnwanted) && max(gaveUp[0], gaveUp[1]) == generation && min(gaveUp[0], gaveUp[1]) == 0:
+				default:
+					t.Fatalf("generation %d takes over with %v, and is given up as %v", generation, took, gaveUp)
+				}
+				if got := look(t, s.Served()); got.Generation != served {
+					t.Fatalf("generation %d is served, want %d", got.Generation, served)
+				}
+			}
+		})
+	}
+}
+
+// TestPurgeIsCutOff ends a purge after each of its pieces: whoever takes the lease then learns that the index can't be gone on with.
+func TestPurgeIsCutOff(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			s := storetest.Open(t, kind)
+			served := indexUpTo(t, s, "base", 2)
+			if _, err := s.Indexes.Purge(ctx, served); err == nil {
+				t.Error("the index that is served can be purged")
+			}
+			if at, _, err := s.Chain(ctx, "base"); err != nil || at.State == store.ChainDeleting || served.IsDeleting() {
+				t.Errorf("the index that is served is said to be deleted: %+v, %v", at, err)
+			}
+			if err := s.Indexes.Begin(ctx, "base", 2); err != nil {
+				t.Fatal(err)
+			}
+			if l := indexUpTo(t, s, "base~2", 2); l.IsDeleting() {
+				t.Error("an index is said to be deleted before its purge")
+			}
+			for pieces, done := 0, false; !done; pieces++ {
+				l, err := s.Leases.Acquire(ctx, "base~2", "test", time.Minute)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if l.IsDeleting() != (pieces > 0) {
+					t.Errorf("after %d pieces the lease says %v", pieces, l.IsDeleting())
+				}
+				if err := s.Indexes.Begin(ctx, "base", 2); err != nil { // as where it is wanted once more
+					t.Fatal(err)
+				}
+				if done, err = s.Indexes.Purge(ctx, l); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Indexes.Begin(ctx, "base", 2); err != nil {
+				t.Fatal(err)
+			}
+			if l := indexUpTo(t, s, "base~2", 2); l.IsDeleting() {
+				t.Error("an index that was begun after the purge is said to be deleted")
+			}
+		})
 	}
 }
 

@@ -27,10 +27,15 @@ type IndexStatus struct {
 	// Wanted is the generation that was asked for by Indexes.Want, of a served index; 0 for none. WantedAnew says that facts are to be asked again.
 	Wanted     int64
 	WantedAnew bool
+	// GivenUp is the newest generation that was asked for and given up, of a served index; 0 for none, and while another one is wanted.
+	GivenUp int64
 }
 
 // ErrBehind means that an index can't take the place of another that is further.
 var ErrBehind = errors.New("the index that is served is further")
+
+// ErrUnwanted means that an index can't take the place of another since its generation isn't the one that is wanted.
+var ErrUnwanted = errors.New("this generation is no longer wanted")
 
 // ofChain is a condition on the id of chains: the indexes of one chain. A chain's id has no sign of a pattern.
 const ofChain = "(id = ? OR id LIKE ?)"
@@ -45,7 +50,7 @@ func (s Indexes) Of(ctx context.Context, chain string) ([]IndexStatus, error) {
 	}
 	list, err := model.To(rows, func(r *chainRow) (IndexStatus, error) {
 		status, err := r.status()
-		return IndexStatus{ChainStatus: status, Served: r.Served, Wanted: r.Wanted, WantedAnew: r.WantedAnew}, err
+		return IndexStatus{ChainStatus: status, Served: r.Served, Wanted: max(r.Wanted, 0), WantedAnew: r.WantedAnew, GivenUp: max(-r.Wanted, 0)}, err
 	})
 	slices.SortFunc(list, func(a, b IndexStatus) int { return int(a.Generation - b.Generation) })
 	return list, err
@@ -87,32 +92,84 @@ func (s Indexes) Begin(ctx context.Context, chain string, generation int64) erro
 	})
 }
 
-// Want asks for an index of a chain of the generation after the newest one; anew says that what nodes were asked before is asked again. ok is
-// false where no indexer ever ran for the chain.
+// Want asks for an index of a chain of the generation after the newest one; anew says that what nodes were asked before is asked again. The number of
+// a generation that was given up isn't used again, since an indexer may still be making that one. ok is false where no indexer ever ran for the chain.
 func (s Indexes) Want(ctx context.Context, chain string, anew bool) (generation int64, ok bool, err error) {
-	list, err := s.Of(ctx, chain)
-	if err != nil || len(list) == 0 {
-		return 0, false, err
-	}
-	generation = list[len(list)-1].Generation + 1
-	res, err := s.db.Write.NewRaw("UPDATE chains SET wanted = ?, wanted_anew = ? WHERE served AND "+ofChain, generation, anew, chain, laterOf(chain)).Exec(ctx)
+	err = s.db.InTransaction(ctx, func(tx *database.Transaction) error {
+		generation, ok = 0, false
+		served, wanted, err := s.lockServed(ctx, tx, chain)
+		if err != nil || served == "" {
+			return err
+		}
+		var list []string
+		if err := tx.NewRaw("SELECT id FROM chains WHERE "+ofChain, chain, laterOf(chain)).Scan(ctx, &list); err != nil {
+			return err
+		}
+		generation, ok = max(wanted, 1-wanted), true
+		for _, id := range list {
+			_, g := chainconfig.ChainOfIndex(id)
+			generation = max(generation, g+1)
+		}
+		_, err = tx.NewRaw("UPDATE chains SET wanted = ?, wanted_anew = ? WHERE id = ?", generation, anew, served).Exec(ctx)
+		return err
+	})
 	if err != nil {
-		return 0, false, fmt.Errorf("database: ask for generation %d of chain %s: %w", generation, chain, err)
+		return 0, false, fmt.Errorf("database: ask for another generation of chain %s: %w", chain, err)
 	}
-	n, err := res.RowsAffected()
-	return generation, n == 1, err
+	return generation, ok, nil
 }
 
-// TakeOver has the lease's index served in the place of the one that is, in one transaction. Readers take it for a rewind. ErrBehind says that the
-// index that is served has a newer block, and isn't halted; nothing is changed then, as with ErrLeaseLost and ErrMoved.
-func (s Indexes) TakeOver(ctx context.Context, l *Lease) error {
-	chain, _ := chainconfig.ChainOfIndex(l.Chain)
+// GiveUp takes back what Want asked for. It gives the number that was asked for: once GiveUp has returned, TakeOver has the index of that generation
+// served no more. 0 says that there is nothing to give up: none was asked for, or it is served already, or it has been given up before.
+func (s Indexes) GiveUp(ctx context.Context, chain string) (generation int64, err error) {
+	err = s.db.InTransaction(ctx, func(tx *database.Transaction) error {
+		served, wanted, err := s.lockServed(ctx, tx, chain)
+		if generation = max(wanted, 0); err != nil || generation == 0 {
+			return err
+		}
+		// The number stays, below zero: Want doesn't use it again.
+		_, err = tx.NewRaw("UPDATE chains SET wanted = -wanted, wanted_anew = FALSE WHERE id = ?", served).Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("database: give up the generation of chain %s that was asked for: %w", chain, err)
+	}
+	return generation, nil
+}
+
+// lockServed locks the row of the index that is served, and gives its id and column wanted; the id is empty where none is.
+func (s Indexes) lockServed(ctx context.Context, tx *database.Transaction, chain string) (id string, wanted int64, err error) {
+	query := "SELECT id, wanted FROM chains WHERE served AND " + ofChain
+	if s.db.IsPostgres() { // SQLite has one writer at a time
+		query += " FOR UPDATE"
+	}
+	// A statement that waits for a takeover finds the former index served no more, and doesn't see yet that the new one is. The next statement does.
+	for range 2 {
+		if err = tx.NewRaw(query, chain, laterOf(chain)).Scan(ctx, &id, &wanted); !errors.Is(err, sql.ErrNoRows) {
+			return id, wanted, err
+		}
+	}
+	return "", 0, nil
+}
+
+// TakeOver has the lease's index served in the place of the one that is, in one transaction. Readers take it for a rewind. declared is the generation
+// that the chain document asks for, 0 for none: the index has to be of that one or of the one that Want asked for, whichever is later, else it is
+// ErrUnwanted. ErrBehind says that the index that is served has a newer block, and isn't halted. Nothing is changed then, as with ErrLeaseLost and
+// ErrMoved.
+func (s Indexes) TakeOver(ctx context.Context, l *Lease, declared int64) error {
+	const wanted = "CASE WHEN wanted > ? THEN wanted ELSE ? END = ?"
+	chain, generation := chainconfig.ChainOfIndex(l.Chain)
 	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
 		var number, commitNo, rewinds int64
 		err := tx.NewRaw("UPDATE chains SET served = FALSE, wanted = 0 WHERE served AND id <> ? AND "+ofChain+
-			" AND (number <= ? OR state = ?) RETURNING number, commit_no, rewinds",
-			l.Chain, chain, laterOf(chain), next.number, string(ChainHalted)).Scan(ctx, &number, &commitNo, &rewinds)
+			" AND (number <= ? OR state = ?) AND "+wanted+" RETURNING number, commit_no, rewinds",
+			l.Chain, chain, laterOf(chain), next.number, string(ChainHalted), declared, declared, generation).Scan(ctx, &number, &commitNo, &rewinds)
 		if errors.Is(err, sql.ErrNoRows) {
+			var isWanted bool
+			err = tx.NewRaw("SELECT "+wanted+" FROM chains WHERE served AND "+ofChain, declared, declared, generation, chain, laterOf(chain)).Scan(ctx, &isWanted)
+			if err == nil && !isWanted {
+				return ErrUnwanted
+			}
 			return ErrBehind
 		}
 		if err != nil {
@@ -251,9 +308,19 @@ func (s Indexes) Withdraw(ctx context.Context, l *Lease) (done bool, err error) 
 // purgedAtOnce is how many rows of a table one transaction of a purge deletes.
 const purgedAtOnce = 2000
 
-// Purge deletes a piece of the rows of the lease's index, which isn't served; done says that all are gone, the index with them. It fails with
-// ErrReplaced where somebody else was faster.
+// Purge deletes a piece of the rows of the lease's index, which isn't served; done says that all are gone, the index with them. Before the first piece
+// it notes that rows are missing from then on: whoever takes the lease later learns it by Lease.IsDeleting. It fails with ErrReplaced where somebody else
+// was faster.
 func (s Indexes) Purge(ctx context.Context, l *Lease) (done bool, err error) {
+	if !l.isDeleting {
+		if err := notServed(ctx, s.db.Write, l.Chain); err != nil {
+			return false, err
+		}
+		if err := s.updateUnderLease(ctx, l, "state = ?, state_reason = ''", string(ChainDeleting)); err != nil {
+			return false, err
+		}
+		l.isDeleting = true
+	}
 	for _, t := range schema.Partitioned {
 		if err := s.dropPartition(ctx, l, t); err != nil {
 			return false, err
@@ -351,18 +418,24 @@ func (s Indexes) Size(ctx context.Context, index string) (size IndexSize, err er
 	if err := s.db.Write.NewRaw("SELECT count(*) FROM facts WHERE chain = ?", index).Scan(ctx, &size.Facts); err != nil {
 		return size, fmt.Errorf("database: count facts: %w", err)
 	}
+	size.Bytes, err = s.Bytes(ctx, index)
+	return size, err
+}
+
+// Bytes are those of an index's biggest tables, on SQLite of the whole database.
+func (s Indexes) Bytes(ctx context.Context, index string) (bytes int64, err error) {
 	if !s.db.IsPostgres() {
-		err = s.db.Write.NewRaw("SELECT p.page_count * s.page_size FROM pragma_page_count() p, pragma_page_size() s").Scan(ctx, &size.Bytes)
+		err = s.db.Write.NewRaw("SELECT p.page_count * s.page_size FROM pragma_page_count() p, pragma_page_size() s").Scan(ctx, &bytes)
 	} else {
 		names := make([]any, len(schema.Partitioned))
 		for i, t := range schema.Partitioned {
 			names[i] = schema.PartitionOf(t, index)
 		}
 		err = s.db.Write.NewRaw("SELECT COALESCE(sum(pg_total_relation_size(p.relid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
-			"CROSS JOIN LATERAL pg_partition_tree(c.oid) p WHERE n.nspname = current_schema() AND c.relname IN (?)", database.Among(true, names)).Scan(ctx, &size.Bytes)
+			"CROSS JOIN LATERAL pg_partition_tree(c.oid) p WHERE n.nspname = current_schema() AND c.relname IN (?)", database.Among(true, names)).Scan(ctx, &bytes)
 	}
 	if err != nil {
-		return size, fmt.Errorf("database: measure index %s: %w", index, err)
+		return 0, fmt.Errorf("database: measure index %s: %w", index, err)
 	}
-	return size, nil
+	return bytes, nil
 }

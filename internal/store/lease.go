@@ -43,7 +43,12 @@ type Lease struct {
 	// turn holds one token, which every write under the lease takes: rests is known exactly between two writes alone.
 	turn  chan struct{}
 	rests position
+	// isDeleting is what IsDeleting says; Acquire and Purge set it.
+	isDeleting bool
 }
+
+// IsDeleting reports whether a purge of the index has begun: the index can't be gone on with, and what is left of its rows has to be purged too.
+func (l *Lease) IsDeleting() bool { return l.isDeleting }
 
 // position says which state of a chain's rows it is: the newest block in them, and how many commits made them.
 type position struct {
@@ -78,16 +83,17 @@ func (s Leases) Acquire(ctx context.Context, chain, holder string, ttl time.Dura
 		if err := registerFirst(ctx, tx, chain); err != nil {
 			return err
 		}
-		now := s.nowMS()
+		now, state := s.nowMS(), ""
 		err := tx.NewRaw("UPDATE chains SET lease_epoch = lease_epoch + 1, lease_holder = ?, lease_expires_ms = "+now+" + ? "+
-			"WHERE id = ? AND (lease_holder IN ('', ?) OR lease_expires_ms < "+now+") RETURNING lease_epoch, number, hash, commit_no",
-			holder, ttl.Milliseconds(), chain, holder).Scan(ctx, &l.epoch, &l.rests.number, &l.rests.hash, &l.rests.commitNo)
+			"WHERE id = ? AND (lease_holder IN ('', ?) OR lease_expires_ms < "+now+") RETURNING lease_epoch, number, hash, commit_no, state",
+			holder, ttl.Milliseconds(), chain, holder).Scan(ctx, &l.epoch, &l.rests.number, &l.rests.hash, &l.rests.commitNo, &state)
 		if errors.Is(err, sql.ErrNoRows) {
 			return explainLease(ctx, tx, chain)
 		}
 		if err != nil {
 			return fmt.Errorf("database: take the lease of chain %s: %w", chain, err)
 		}
+		l.isDeleting = ChainState(state) == ChainDeleting
 		return nil
 	})
 	if errors.Is(err, database.ErrLocked) { // by the holder, who is writing

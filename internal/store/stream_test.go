@@ -218,7 +218,7 @@ func TestStreamOfAReplacedIndex(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantStream(t, s, "after a reorg of the one that is made", told...)
-			if err := s.Indexes.TakeOver(ctx, next); err != nil {
+			if err := s.Indexes.TakeOver(ctx, next, 2); err != nil {
 				t.Fatal(err)
 			}
 			wantStream(t, s, "after it took over", told[0], "4 trade not 2", "5 launch not 3", "6 trade 2/0 of 2", "7 trade 2/1 of 2")
