@@ -127,7 +127,7 @@ const (
 	ReasonEndpointUnreachable = "EndpointUnreachable"
 	// ReasonWrongChain: all endpoints serve another chain than the declared one.
 	ReasonWrongChain = "WrongChain"
-	// ReasonHalted: the indexer has stopped and needs a human; the message says for what.
+	// ReasonHalted: the indexer has stopped and needs a human, of Reindexing the making of another generation; the message says for what.
 	ReasonHalted = "Halted"
 	// ReasonUnreachable: the indexer's operations endpoint doesn't answer the operator.
 	ReasonUnreachable = "Unreachable"
@@ -137,7 +137,7 @@ const (
 	ReasonAsDeclared = "AsDeclared"
 	// ReasonWrongDeclaration: something declared can't be right; the message says what, and what to do.
 	ReasonWrongDeclaration = "WrongDeclaration"
-	// ReasonIndexing: another generation is indexed; the message says how far it has come.
+	// ReasonIndexing: another generation is indexed; the message says how far it has come, and what it takes in all.
 	ReasonIndexing = "Indexing"
 	// ReasonInterrupted: another generation can't go on, which is tried again; the message says why.
 	ReasonInterrupted = "Interrupted"

@@ -326,15 +326,26 @@ func TestGenerationsOfAChain(t *testing.T) {
 		}
 		return out
 	}
+	effort := func(r *chainconfig.Reindexing, last uint64, bytes int64) *chainconfig.Reindexing {
+		e := chainconfig.EffortOf(r.First, last, bytes)
+		r.Effort = &e
+		return r
+	}
 	for _, tt := range []struct {
 		next *chainconfig.Reindexing
 		want string
 	}{
 		{next(chainconfig.PhaseStarting, 0, ""), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 0 % of the blocks"},
+		{
+			effort(next(chainconfig.PhaseStarting, 0, ""), 1099, 123_400_000),
+			"Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 0 % of the blocks. In all it takes some 2 calls " +
+				"for 1000 blocks, where a node gives the logs of 1000 at once, and about 123 MB on the disk until the former rows are deleted",
+		},
+		{effort(next(chainconfig.PhaseBackfilling, 400, ""), 1100, 123_400_000), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 30 % of the blocks. In all it takes some 4 calls for 1001 blocks"},
 		{next(chainconfig.PhaseBackfilling, 199, ""), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 0 %"},
 		{next(chainconfig.PhaseBackfilling, 200, ""), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 10 %"},
 		{next(chainconfig.PhaseFailing, 300, "no endpoint answers"), "Reindexing True Interrupted generation 2 is indexed beside generation 1, which is served: no endpoint answers"},
-		{next(chainconfig.PhaseHalted, 300, "too deep"), "Reindexing True Interrupted generation 2 is indexed beside generation 1, which is served: too deep"},
+		{next(chainconfig.PhaseHalted, 300, "too deep"), "Reindexing True Halted generation 2 is indexed beside generation 1, which is served: too deep"},
 		{next(chainconfig.PhaseWaiting, 300, ""), "Reindexing True Interrupted generation 2 is indexed beside generation 1, which is served: it waits for another process"},
 		{next(chainconfig.PhaseFollowing, 1200, ""), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 100 %"},
 	} {

@@ -325,10 +325,18 @@ func reindexingBy(s *chainconfig.State) condition {
 		return with(metav1.ConditionFalse, v1alpha1.ReasonServed, fmt.Sprintf("generation %d is served", s.Generation))
 	}
 	message := fmt.Sprintf("generation %d is indexed beside generation %d, which is served: ", next.Generation, s.Generation)
-	if next.Phase == chainconfig.PhaseHalted || next.Phase == chainconfig.PhaseFailing || next.Phase == chainconfig.PhaseWaiting {
+	switch next.Phase {
+	case chainconfig.PhaseHalted:
+		return with(metav1.ConditionTrue, v1alpha1.ReasonHalted, message+next.Message)
+	case chainconfig.PhaseFailing, chainconfig.PhaseWaiting:
 		return with(metav1.ConditionTrue, v1alpha1.ReasonInterrupted, message+cmp.Or(next.Message, "it waits for another process"))
 	}
-	return with(metav1.ConditionTrue, v1alpha1.ReasonIndexing, message+fmt.Sprintf("it has about %d %% of the blocks", tenths(s)*10))
+	message += fmt.Sprintf("it has about %d %% of the blocks", tenths(s)*10)
+	if e := next.Effort; e != nil {
+		message += fmt.Sprintf(". In all it takes some %d calls for %d blocks, where a node gives the logs of %d at once, and about %s on the disk until the former "+
+			"rows are deleted", e.Calls, e.Blocks, chainconfig.PastRange, chainconfig.Megabytes(e.Bytes))
+	}
+	return with(metav1.ConditionTrue, v1alpha1.ReasonIndexing, message)
 }
 
 // tenths is how many tenths of its blocks the next generation has: a message isn't to change with each of them.
