@@ -42,6 +42,8 @@ type settings struct {
 	during           time.Duration
 	// known is how many tokens the index knows before it is measured; 0 is none but those of the stand-in.
 	known int
+	// anew has the past indexed anew once it is caught up with, beside the head.
+	anew bool
 	// cpuProfile and statements are files to write.
 	cpuProfile, statements string
 }
@@ -62,6 +64,7 @@ func Command() lab.Command {
 			f.DurationVar(&s.during, "for", 5*time.Minute, "how long the head is followed")
 			f.DurationVar(&s.PastSpan, "past", 0, "catch up with so much of the chain's time instead of following the head")
 			f.IntVar(&s.known, "known", 0, "how many tokens, each with a pool, the index knows before it follows the head")
+			f.BoolVar(&s.anew, "anew", false, "with --past: then follow the head and have the past indexed anew beside it, and hold the memory of both against that of one")
 			f.StringVar(&s.binary, "boardwalk", "", "boardwalk's binary `FILE`; else it is built from this checkout")
 			f.StringVar(&s.cpuProfile, "cpuprofile", "", "`FILE` for a CPU profile of the indexer's first 30 s at the head, or of the past")
 			f.StringVar(&s.statements, "statements", "", "`FILE` for the statements that the database spent most time on")
@@ -72,6 +75,9 @@ func Command() lab.Command {
 			}
 			if s.known > 0 && s.PastSpan > 0 {
 				return errors.New("--known is for the head: give it without --past")
+			}
+			if s.anew && s.PastSpan == 0 {
+				return errors.New("--anew takes --past")
 			}
 			return lab.Scratch(func(dir string) error { return s.measure(ctx, dir) })
 		},
@@ -142,8 +148,8 @@ type followed struct {
 	node     *node.Node
 	postgres *lab.Postgres
 	conn     *pgx.Conn
-	command  *exec.Cmd
-	indexer  *lab.Watched // once it is started
+	command *exec.Cmd
+	indexer *lab.Watched // once it is started
 	// latency is the endpoint's median.
 	latency time.Duration
 	// operations is where the indexer answers for its profile.
@@ -236,7 +242,10 @@ func (f *followed) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return f.reportPast(used)
+	if err := f.reportPast(used); err != nil || !f.anew {
+		return err
+	}
+	return f.beside(ctx)
 }
 
 // atHead is what was measured at the head.
