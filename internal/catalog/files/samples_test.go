@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
+	simnet "github.com/boardwalkhq/boardwalk/hack/simnet/solana"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 const samples = "../../../config/samples"
@@ -125,6 +127,57 @@ func TestSampleVenues(t *testing.T) {
 	}
 	if want := map[string]v1alpha1.VenueState{"solana": "Open", "hyperevm": "Closed", "bsc": "Open", "robinhood": "Open", "base": "Open"}; !maps.Equal(published, want) {
 		t.Errorf("chains are %v, want %v", published, want)
+	}
+}
+
+// movesTo are the exchanges' protocols that a venue's protocol moves its tokens to, by the instruction or the log that tells it (docs/solana.md, docs/venues.md),
+// and those of live pools. BoardwalkCurve isn't there: whoever deploys it chooses.
+var movesTo = map[chainconfig.VenueProtocol][]market.Protocol{
+	chainconfig.PumpFun:          {market.PumpSwap},
+	chainconfig.RaydiumLaunchLab: {market.RaydiumCPMM, market.RaydiumAMMv4},
+	chainconfig.MeteoraDBC:       {market.MeteoraDAMMv2},
+	chainconfig.FourMemeV2:       {market.UniswapV2},
+	chainconfig.Flap:             {market.UniswapV2, market.UniswapV4},
+	chainconfig.ClankerV4:        {market.UniswapV4},
+}
+
+// TestSamplesDeclareWhereTokensMove: each chain of the samples declares the exchanges to which its venues move their tokens. Without one such a token has no market
+// when it has left its curve, and the accounts of the exchange count as its holders and traders.
+func TestSamplesDeclareWhereTokensMove(t *testing.T) {
+	t.Parallel()
+	m, err := files.Load(samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared, programs := map[string]map[market.Protocol]bool{}, map[string]string{}
+	for i := range m.Chains {
+		s := &m.Chains[i].Resource.Spec
+		declared[s.ID] = map[market.Protocol]bool{}
+		for _, x := range s.Exchanges {
+			declared[s.ID][market.Protocol(x.Protocol)] = true
+			if s.Family == v1alpha1.FamilySolana {
+				programs[string(x.Protocol)] = string(x.Factory)
+			}
+		}
+	}
+	for i := range m.Venues {
+		s := &m.Venues[i].Resource.Spec
+		moves, known := movesTo[chainconfig.VenueProtocol(s.Protocol)]
+		if !known && s.Protocol != v1alpha1.VenueProtocol(chainconfig.BoardwalkCurve) {
+			t.Errorf("%s: nothing says where tokens of protocol %s move to", s.ID, s.Protocol)
+		}
+		for _, c := range s.Chains {
+			for _, p := range moves {
+				if !declared[c.Chain][p] {
+					t.Errorf("%s moves its tokens to a pool of %s, which %s doesn't declare", s.ID, p, c.Chain)
+				}
+			}
+		}
+	}
+	if want := map[string]string{
+		"PumpSwap": simnet.PumpSwap.String(), "MeteoraDAMMv2": simnet.DAMM.String(), "RaydiumCPMM": simnet.CPMM.String(), "RaydiumAMMv4": simnet.AMMv4.String(),
+	}; !maps.Equal(programs, want) {
+		t.Errorf("Solana's programs are %v, want %v", programs, want)
 	}
 }
 
