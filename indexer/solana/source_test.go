@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -299,7 +300,8 @@ func TestLongDescriptions(t *testing.T) {
 	}
 }
 
-// TestCreatorsBalance is the sum of the creator's accounts; where a node lists none, the rest of the token is told all the same.
+// TestCreatorsBalance is the sum of the creator's accounts, as of the slot of that answer, whatever slot the token's account was told of. Where a node lists none, or
+// what can't be, the rest of the token is told all the same.
 func TestCreatorsBalance(t *testing.T) {
 	w := newWorld(3)
 	token, creator := solanatest.Name("a token"), solanatest.Name("its creator")
@@ -309,6 +311,15 @@ func TestCreatorsBalance(t *testing.T) {
 		}
 		return result, nil
 	}
+	// of has the node tell the creator's accounts as of a slot.
+	of := func(slot uint64) lie {
+		return func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+			if m, ok := result.(map[string]any); ok && method == "getTokenAccountsByOwner" {
+				m["context"] = map[string]any{"slot": slot}
+			}
+			return result, nil
+		}
+	}
 	mint, err := market.ParseSolanaAddress(token)
 	if err != nil {
 		t.Fatal(err)
@@ -317,20 +328,27 @@ func TestCreatorsBalance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	head := w.Blocks[len(w.Blocks)-1].Header.Number
 	for name, c := range map[string]struct {
 		lie
 
-		knows bool
-		has   uint64
-	}{"listed": {nil, true, 42}, "not listed": {refuses, false, 0}} {
+		second uint64 // what the second of the creator's accounts has
+		knows  bool
+		has    uint64
+		slot   uint64
+	}{
+		"listed": {nil, 2, true, 42, head}, "as of a later slot": {of(head + 3), 2, true, 42, head + 3}, "as of an earlier slot": {of(head - 1), 2, true, 42, head - 1},
+		"as of no slot": {of(0), 2, false, 0, 0}, "not listed": {refuses, 2, false, 0, 0},
+		"as much as can be": {nil, math.MaxUint64 - 40, true, math.MaxUint64, head}, "more than can be": {nil, math.MaxUint64 - 39, false, 0, 0},
+	} {
 		nodes := nodesOf(t, w, c.lie)
 		nodes[0].SetAccount(token, solanatest.Mint(6, 1000))
 		nodes[0].SetAccount("one", solanatest.TokenAccount(token, creator, 40))
-		nodes[0].SetAccount("another", solanatest.TokenAccount(token, creator, 2))
+		nodes[0].SetAccount("another", solanatest.TokenAccount(token, creator, c.second))
 		nodes[0].SetAccount("somebody's", solanatest.TokenAccount(token, token, 5))
 		s, _ := sourceOf(t, nodes...)
 		got, err := s.Token(t.Context(), mint, who)
-		if err != nil || !got.Exists || got.Supply != 1000 || got.KnowsCreator != c.knows || got.CreatorHas != c.has {
+		if err != nil || !got.Exists || got.Supply != 1000 || got.Slot != head || got.KnowsCreator != c.knows || got.CreatorHas != c.has || got.CreatorSlot != c.slot {
 			t.Errorf("%s: %+v, error %v", name, got, err)
 		}
 	}

@@ -39,9 +39,9 @@ type Token struct {
 	Extensions map[uint16][]byte
 	// Mutable says whether its name and picture, which its own extension or Metaplex's account tells, may be changed; HasMetadata is false without either.
 	Mutable, HasMetadata bool
-	// CreatorHas is what an account has of it; KnowsCreator is false where it isn't known.
-	CreatorHas   uint64
-	KnowsCreator bool
+	// CreatorHas is what an account has of it, as of CreatorSlot: that answer is another one, and may be of another slot. KnowsCreator is false where it isn't known.
+	CreatorHas, CreatorSlot uint64
+	KnowsCreator            bool
 }
 
 // Token asks a node for a token, and for what an account, which may be none, has of it.
@@ -64,7 +64,7 @@ func (s *Source) Token(ctx context.Context, token, creator market.Address) (out 
 		if creator.IsNone() {
 			return nil
 		}
-		out.CreatorHas, err = e.balanceOn(ctx, token, creator)
+		out.CreatorHas, out.CreatorSlot, err = e.balanceOn(ctx, token, creator)
 		out.KnowsCreator = err == nil
 		return ctx.Err() // a node that lists no accounts, or an account that has too many, takes nothing from the rest
 	})
@@ -157,10 +157,11 @@ func isMutable(a *account) (mutable, told bool) {
 	return rest[1] == 1, true
 }
 
-// balanceOn is the sum of an owner's accounts of a token.
-func (e *endpoint) balanceOn(ctx context.Context, token, owner market.Address) (sum uint64, err error) {
+// balanceOn is the sum of an owner's accounts of a token, and the slot that the answer is of.
+func (e *endpoint) balanceOn(ctx context.Context, token, owner market.Address) (sum, slot uint64, err error) {
 	var told struct {
-		Value []struct {
+		Context wireContext `json:"context"`
+		Value   []struct {
 			Account *wireAccount `json:"account"`
 		} `json:"value"`
 	}
@@ -169,14 +170,21 @@ func (e *endpoint) balanceOn(ctx context.Context, token, owner market.Address) (
 		"encoding": "base64", "commitment": commitment, "dataSlice": map[string]any{"offset": amountAt, "length": amountLen},
 	}}
 	if err := e.Do(ctx, &rpc.Request{Method: "getTokenAccountsByOwner", Params: params, Take: take(&told)}); err != nil {
-		return 0, err
+		return 0, 0, err
+	}
+	if told.Context.Slot == 0 {
+		return 0, 0, fmt.Errorf("%w: accounts of no slot", rpc.ErrGarbage)
 	}
 	for _, v := range told.Value {
 		a, err := v.Account.account()
 		if err != nil || len(a.data) != amountLen {
-			return 0, errors.Join(err, rpc.ErrGarbage)
+			return 0, 0, errors.Join(err, rpc.ErrGarbage)
 		}
-		sum += binary.LittleEndian.Uint64(a.data)
+		more := binary.LittleEndian.Uint64(a.data)
+		if sum+more < sum {
+			return 0, 0, fmt.Errorf("%w: accounts that have more than a token's supply can be", rpc.ErrGarbage)
+		}
+		sum += more
 	}
-	return sum, nil
+	return sum, told.Context.Slot, nil
 }

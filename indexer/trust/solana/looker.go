@@ -326,5 +326,7 @@ func (k *look) creatorHolding(rule trust.Rule) trust.Check {
 		return rule.Unknown(trust.CallFailed)
 	}
 	has := new(market.Amount).SetUint64(k.told.CreatorHas)
-	return with(rule.Measure(check.Share(*has, supply)), k.account(k.known.Launch.Creator, "it has %d, of a supply of %s", k.told.CreatorHas, supply.Dec()))
+	holding := k.account(k.known.Launch.Creator, "it has %d", k.told.CreatorHas)
+	holding.Block = k.told.CreatorSlot // its accounts are an answer of their own, which may be of another slot than the token's
+	return with(rule.Measure(check.Share(*has, supply)), holding, k.account(k.token(), "its supply is %s", supply.Dec()))
 }

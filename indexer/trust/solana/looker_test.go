@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -48,7 +49,7 @@ func known() *check.Known {
 
 // clean is what a node tells of it.
 func clean() solana.Token {
-	return solana.Token{Slot: 12, Exists: true, Supply: 1000, Metadata: key(8), HasMetadata: true, CreatorHas: 40, KnowsCreator: true}
+	return solana.Token{Slot: 12, Exists: true, Supply: 1000, Metadata: key(8), HasMetadata: true, CreatorHas: 40, CreatorSlot: 14, KnowsCreator: true}
 }
 
 func reportOf(t *testing.T, n told, k *check.Known) (r *trust.Report, whole bool) {
@@ -83,6 +84,10 @@ func TestCleanToken(t *testing.T) {
 	}
 	if e := r.Find(trust.MintAuthority).Evidence[0]; e.Block != 12 || e.Ref != key(1).String() || e.Kind != "account" {
 		t.Errorf("the evidence is %+v", e)
+	}
+	held := []trust.Evidence{{Kind: "account", Ref: key(2).String(), Block: 14, Detail: "it has 40"}, {Kind: "account", Ref: key(1).String(), Block: 12, Detail: "its supply is 1000"}}
+	if e := r.Find(trust.CreatorHolding).Evidence; !slices.Equal(e, held) {
+		t.Errorf("the evidence of what the creator has is %+v, want %+v", e, held)
 	}
 }
 
