@@ -37,10 +37,19 @@ func nodesOf(t *testing.T, w *solanatest.World, lies ...lie) []*solanatest.Node 
 // sourceOf reads from nodes, by a clock that starts at 1,800,000,000 and is moved by hand.
 func sourceOf(t *testing.T, nodes ...*solanatest.Node) (s *Source, clock *atomic.Int64) {
 	t.Helper()
+	var urls []string
+	for _, n := range nodes {
+		urls = append(urls, n.URL)
+	}
+	return sourceAt(t, urls...)
+}
+
+func sourceAt(t *testing.T, urls ...string) (s *Source, clock *atomic.Int64) {
+	t.Helper()
 	clock = new(atomic.Int64)
 	c := &chainconfig.Chain{ID: "solana", Family: chainconfig.Solana, GenesisHash: solanatest.Genesis}
-	for _, n := range nodes {
-		c.Endpoints = append(c.Endpoints, chainconfig.Endpoint{URL: n.URL, Weight: 1})
+	for _, url := range urls {
+		c.Endpoints = append(c.Endpoints, chainconfig.Endpoint{URL: url, Weight: 1})
 	}
 	s, err := NewSource(c, Options{
 		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(1_800_000_000+clock.Load(), 0) }, RereadPause: time.Millisecond,
