@@ -83,7 +83,11 @@ func TestSamplesCommand(t *testing.T) {
 		t.Errorf("%d lines, %v:\n%s", strings.Count(list, "\n"), err, list)
 	}
 	words := strings.Join(strings.Fields(list), " ")
-	for _, want := range []string{" base Chain Base, chain id 8453, a block every 2s: uniswap-v2, ", " clanker LaunchVenue Clanker, protocol ClankerV4, on base, "} {
+	for _, want := range []string{
+		"solana Chain Solana, genesis hash 5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d, a block every 400ms: pumpswap, meteora-damm-v2, raydium-cpmm, raydium-amm-v4 ",
+		" pump-fun LaunchVenue pump.fun, protocol PumpFun, on solana ",
+		" base Chain Base, chain id 8453, a block every 2s: uniswap-v2, ", " clanker LaunchVenue Clanker, protocol ClankerV4, on base, ",
+	} {
 		if !strings.Contains(words, want) {
 			t.Errorf("%q is not in\n%s", want, list)
 		}

@@ -45,14 +45,15 @@ func listSamples(w io.Writer) error {
 }
 
 func describeChain(s *v1alpha1.ChainSpec) string {
-	if s.Family != v1alpha1.FamilyEVM {
-		return fmt.Sprintf("%s, of family %s, which can't be indexed yet", s.Label, s.Family)
-	}
 	exchanges := make([]string, len(s.Exchanges))
 	for i, x := range s.Exchanges {
 		exchanges[i] = x.Name
 	}
-	return fmt.Sprintf("%s, chain id %d, a block every %s: %s", s.Label, *s.ChainID, s.BlockTime.Duration, strings.Join(exchanges, ", "))
+	which := "genesis hash " + s.GenesisHash
+	if s.Family == v1alpha1.FamilyEVM {
+		which = fmt.Sprintf("chain id %d", *s.ChainID)
+	}
+	return fmt.Sprintf("%s, %s, a block every %s: %s", s.Label, which, s.BlockTime.Duration, strings.Join(exchanges, ", "))
 }
 
 func describeVenue(s *v1alpha1.LaunchVenueSpec) string {

@@ -25,8 +25,7 @@ type boardChain struct {
 	share int
 }
 
-// boardChains have the block times of config/samples. Solana, of which no indexer exists yet, is stood in for by an EVM
-// chain with its block time.
+// boardChains have the block times of config/samples. Solana is stood in for by an EVM chain with its block time: a board's rows are the same for both families.
 var boardChains = []boardChain{
 	newBoardChain("base", "ETH", 2900, 8453, 2000, 20),
 	newBoardChain("bsc", "BNB", 610, 56, 750, 25),
