@@ -9,6 +9,15 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
+// voteTransaction is a vote of a validator, of which a block of the mainnet has a thousand.
+var voteTransaction = json.RawMessage(`{"meta":{"computeUnitsConsumed":2100,"err":null,"fee":5000,"innerInstructions":[],"loadedAddresses":{"readonly":[],"writable":[]},` +
+	`"logMessages":["Program Vote111111111111111111111111111111111111111 invoke [1]","Program Vote111111111111111111111111111111111111111 success"],` +
+	`"postBalances":[64706311963,15886107809,1,1,1],"postTokenBalances":[],"preBalances":[64706316963,15886107809,1,1,1],"preTokenBalances":[],"rewards":[],"status":{"Ok":null}},` +
+	`"transaction":{"message":{"accountKeys":["9EMAuLNk1h2VnXHDrNvDMLeVxpG5CVjYs8jUxZuYgYTi","8aumHXHGuPJzgXqtHTBtmn9JhV3NvEqjHUsYJXoLD6dc","Vote111111111111111111111111111111111111111"],` +
+	`"header":{"numReadonlySignedAccounts":0,"numReadonlyUnsignedAccounts":1,"numRequiredSignatures":1},"instructions":[{"accounts":[1,0],` +
+	`"data":"67MGmwZ1qxJPoRSZ4jEmHrLWzGyKwQFQbbf6jjZ2ZgVqM4hHYzPRBqXCZ7n4U8Ld5ZBbgvtRAqKFwZ6mp1Fn5fKKXgXGF8PCiZ7Gv5bTnBhKPeD6uXS9CRoHrT7bsJk4AqK1Dcz1g6yfiNE","programIdIndex":2,"stackHeight":1}],` +
+	`"recentBlockhash":"4sGjMW1sUnHzSxGspuhpqLDx6wiyjNtZAMdL4VZHirAn"},"signatures":["5dVjcpHWkGD6Hh9VGx4Mh4FrwXVSvBXTzGVA3Pyr4MSNsAwGFwWSGdQ1FTjGnUdQYWxKkYLbMzgKAY9YfCNMFvUw"]},"version":"legacy"}`)
+
 // benchBlock is a block of a shape as the mainnet's: of 2,500 transactions 1,000 are votes, 500 failed and 450 trade with a known program; the others are
 // recorded ones that mean nothing here, but for what they do to balances.
 func benchBlock(b *testing.B) []byte {
@@ -22,18 +31,11 @@ func benchBlock(b *testing.B) []byte {
 			others = append(others, tx.Raw)
 		}
 	}
-	vote := json.RawMessage(`{"meta":{"computeUnitsConsumed":2100,"err":null,"fee":5000,"innerInstructions":[],"loadedAddresses":{"readonly":[],"writable":[]},` +
-		`"logMessages":["Program Vote111111111111111111111111111111111111111 invoke [1]","Program Vote111111111111111111111111111111111111111 success"],` +
-		`"postBalances":[64706311963,15886107809,1,1,1],"postTokenBalances":[],"preBalances":[64706316963,15886107809,1,1,1],"preTokenBalances":[],"rewards":[],"status":{"Ok":null}},` +
-		`"transaction":{"message":{"accountKeys":["9EMAuLNk1h2VnXHDrNvDMLeVxpG5CVjYs8jUxZuYgYTi","8aumHXHGuPJzgXqtHTBtmn9JhV3NvEqjHUsYJXoLD6dc","Vote111111111111111111111111111111111111111"],` +
-		`"header":{"numReadonlySignedAccounts":0,"numReadonlyUnsignedAccounts":1,"numRequiredSignatures":1},"instructions":[{"accounts":[1,0],` +
-		`"data":"67MGmwZ1qxJPoRSZ4jEmHrLWzGyKwQFQbbf6jjZ2ZgVqM4hHYzPRBqXCZ7n4U8Ld5ZBbgvtRAqKFwZ6mp1Fn5fKKXgXGF8PCiZ7Gv5bTnBhKPeD6uXS9CRoHrT7bsJk4AqK1Dcz1g6yfiNE","programIdIndex":2,"stackHeight":1}],` +
-		`"recentBlockhash":"4sGjMW1sUnHzSxGspuhpqLDx6wiyjNtZAMdL4VZHirAn"},"signatures":["5dVjcpHWkGD6Hh9VGx4Mh4FrwXVSvBXTzGVA3Pyr4MSNsAwGFwWSGdQ1FTjGnUdQYWxKkYLbMzgKAY9YfCNMFvUw"]},"version":"legacy"}`)
 	var txs []json.RawMessage
 	for i := range 2500 {
 		switch {
 		case i%5 < 2:
-			txs = append(txs, vote)
+			txs = append(txs, voteTransaction)
 		case i%5 == 2:
 			txs = append(txs, failed(b, trades[i/5%len(trades)]))
 		case i%5 == 3 && i%10 != 3 || i%50 >= 10 && i%5 == 4:
@@ -45,19 +47,19 @@ func benchBlock(b *testing.B) []byte {
 	return solanatest.Block(b, market.Header{Hash: market.Hash{2}, Parent: market.Hash{1}, Time: 1}, 1, txs...)
 }
 
-func failed(b *testing.B, raw json.RawMessage) json.RawMessage {
-	b.Helper()
+func failed(tb testing.TB, raw json.RawMessage) json.RawMessage {
+	tb.Helper()
 	var tx struct {
 		Meta        map[string]any  `json:"meta"`
 		Transaction json.RawMessage `json:"transaction"`
 	}
 	if err := json.Unmarshal(raw, &tx); err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	tx.Meta["err"] = map[string]any{"InstructionError": []any{2, map[string]any{"Custom": 6001}}}
 	out, err := json.Marshal(map[string]any{"meta": tx.Meta, "transaction": tx.Transaction})
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	return out
 }
