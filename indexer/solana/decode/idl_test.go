@@ -40,8 +40,8 @@ type calls struct {
 
 func accountOf(name string) string { return solanatest.Name("account %s", name) }
 
-func (c *calls) raw(t *testing.T) json.RawMessage {
-	t.Helper()
+func (c *calls) raw(tb testing.TB) json.RawMessage {
+	tb.Helper()
 	keys, places := []string{c.program, accountOf("event_authority")}, []int{}
 	for _, name := range c.accounts {
 		k, ok := c.named[name]
@@ -69,7 +69,7 @@ func (c *calls) raw(t *testing.T) json.RawMessage {
 		},
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return raw
 }
@@ -92,21 +92,7 @@ func TestDescribedEvents(t *testing.T) {
 	d, seen := newDecoder(t, everything()), map[string]int{}
 	for i := range list {
 		e := &list[i]
-		told, ok := describedEvents[e.Program+" "+e.Name]
-		if !ok {
-			t.Fatalf("%s of %s isn't expected", e.Name, e.Program)
-		}
-		p := programs[e.Program]
-		c := calls{program: p.Address, accounts: p.Accounts[told.by], named: map[string]string{}, data: p.Instructions[told.by], events: [][]byte{e.Data}}
-		if len(c.accounts) == 0 {
-			t.Fatalf("%s has no instruction %s", e.Program, told.by)
-		}
-		if _, has := e.Fields["pool"]; has {
-			c.named["pool"] = e.Text("pool")
-		}
-		if told.texts {
-			c.data = slices.Concat(c.data, borshText("Name of it"), borshText("SYM"), borshText("https://example.com/it"))
-		}
+		told, c := describedCall(t, programs, e)
 		got, want := eventsOf(decodeAt(t, d, idlSlot, idlTime, c.raw(t))), told.want(e)
 		if !slices.Equal(got, want) {
 			t.Fatalf("%s of %s with %v:\n got %+v\nwant %+v", e.Name, e.Program, e.Fields, got, want)
@@ -116,6 +102,27 @@ func TestDescribedEvents(t *testing.T) {
 	if len(seen) != len(describedEvents) {
 		t.Errorf("seen are %v", seen)
 	}
+}
+
+// describedCall is a transaction with a described event, and what that means.
+func describedCall(tb testing.TB, programs map[string]idltest.Program, e *idltest.Event) (told describedEvent, c *calls) {
+	tb.Helper()
+	told, ok := describedEvents[e.Program+" "+e.Name]
+	if !ok {
+		tb.Fatalf("%s of %s isn't expected", e.Name, e.Program)
+	}
+	p := programs[e.Program]
+	c = &calls{program: p.Address, accounts: p.Accounts[told.by], named: map[string]string{}, data: p.Instructions[told.by], events: [][]byte{e.Data}}
+	if len(c.accounts) == 0 {
+		tb.Fatalf("%s has no instruction %s", e.Program, told.by)
+	}
+	if _, has := e.Fields["pool"]; has {
+		c.named["pool"] = e.Text("pool")
+	}
+	if told.texts {
+		c.data = slices.Concat(c.data, borshText("Name of it"), borshText("SYM"), borshText("https://example.com/it"))
+	}
+	return told, c
 }
 
 // The slot and the time of the blocks with described events: half of random numbers are before them.
@@ -128,12 +135,15 @@ func borshText(s string) []byte {
 	return append([]byte{byte(len(s)), 0, 0, 0}, s...)
 }
 
-// describedEvents say what each event means. The arithmetic is written here a second time.
-var describedEvents = map[string]struct {
+// describedEvent says what a described event means.
+type describedEvent struct {
 	by    string // the instruction that tells it
 	texts bool   // it has a name, a symbol and a URI as arguments
 	want  func(e *idltest.Event) []market.Event
-}{
+}
+
+// describedEvents say what each event means. The arithmetic is written here a second time.
+var describedEvents = map[string]describedEvent{
 	"pump CreateEvent": {by: "create_v2", want: func(e *idltest.Event) []market.Event {
 		// quote · sold / (base − sold), rounded up, where more is there than is sold
 		var target market.Amount

@@ -44,6 +44,26 @@ var cpmmAccounts = []string{
 	"output_token_program", "input_token_mint", "output_token_mint", "observation_state",
 }
 
+// cpmmSwap gives 100 of a token for 130 of another. The pool's token accounts have 11 and 22 more than it, which are owed to others.
+func cpmmSwap(given, got string) *calls {
+	instruction, holder := instructionNamed("swap_base_input"), market.RaydiumCPMMHolder.String()
+	return &calls{
+		program: cpmmProgram, accounts: cpmmAccounts, named: map[string]string{"input_token_mint": given, "output_token_mint": got}, data: append(instruction[:], numbersOf(100, 1)...),
+		logs:     logged(cpmmProgram, "SwapEvent", slices.Concat(keyBytes(accountOf("pool_state")), numbersOf(5000, 7000, 100, 130, 0, 0), []byte{1})),
+		before:   []map[string]any{balanceOf(8, given, holder, 5011), balanceOf(9, got, holder, 7022)},
+		balances: []map[string]any{balanceOf(8, given, holder, 5111), balanceOf(9, got, holder, 6892)},
+	}
+}
+
+// cpmmLiquidity is a deposit (kind 0) or a withdrawal (1).
+func cpmmLiquidity(name string, kind byte) *calls {
+	instruction := instructionNamed(name)
+	return &calls{
+		program: cpmmProgram, accounts: []string{"owner", "authority", "pool_state"}, data: instruction[:],
+		logs: logged(cpmmProgram, "LpChangeEvent", slices.Concat(keyBytes(accountOf("pool_state")), numbersOf(9, 1000, 2000, 100, 200, 3, 4), []byte{kind})),
+	}
+}
+
 // TestCPMMSwap: a swap is told by its event, in either direction, and by the pool's token accounts where the log is cut off.
 func TestCPMMSwap(t *testing.T) {
 	d := newDecoder(t, everything())
@@ -51,20 +71,13 @@ func TestCPMMSwap(t *testing.T) {
 	if slices.Compare(keyBytes(small), keyBytes(large)) > 0 {
 		small, large = large, small
 	}
-	pool, payer, holder := key(accountOf("pool_state")), key(accountOf("payer")), market.RaydiumCPMMHolder.String()
-	instruction := instructionNamed("swap_base_input")
+	pool, payer := key(accountOf("pool_state")), key(accountOf("payer"))
 	for name, given := range map[string]string{"the first token": small, "the second token": large} {
 		got := small
 		if given == small {
 			got = large
 		}
-		c := calls{
-			program: cpmmProgram, accounts: cpmmAccounts, named: map[string]string{"input_token_mint": given, "output_token_mint": got}, data: append(instruction[:], numbersOf(100, 1)...),
-			logs: logged(cpmmProgram, "SwapEvent", slices.Concat(keyBytes(accountOf("pool_state")), numbersOf(5000, 7000, 100, 130, 0, 0), []byte{1})),
-			// The pool's accounts have 11 and 22 more, which are owed to others.
-			before:   []map[string]any{balanceOf(8, given, holder, 5011), balanceOf(9, got, holder, 7022)},
-			balances: []map[string]any{balanceOf(8, given, holder, 5111), balanceOf(9, got, holder, 6892)},
-		}
+		c := cpmmSwap(given, got)
 		want := []market.Event{
 			market.PoolCreated{Protocol: market.RaydiumCPMM, Factory: key(cpmmProgram), Pool: pool, Token0: key(small), Token1: key(large), Seen: true},
 			market.Reserves{Pool: pool, Reserve0: amountOf(5100), Reserve1: amountOf(6870)},
@@ -101,11 +114,7 @@ func TestCPMMLiquidity(t *testing.T) {
 		kind byte
 		want [2]uint64
 	}{"deposit": {0, [2]uint64{1100, 2200}}, "withdraw": {1, [2]uint64{897, 1796}}} {
-		instruction := instructionNamed(name)
-		call := calls{
-			program: cpmmProgram, accounts: []string{"owner", "authority", "pool_state"}, data: instruction[:],
-			logs: logged(cpmmProgram, "LpChangeEvent", slices.Concat(keyBytes(accountOf("pool_state")), numbersOf(9, 1000, 2000, 100, 200, 3, 4), []byte{c.kind})),
-		}
+		call := cpmmLiquidity(name, c.kind)
 		want := []market.Event{market.Reserves{Pool: key(accountOf("pool_state")), Reserve0: amountOf(c.want[0]), Reserve1: amountOf(c.want[1])}}
 		if list := eventsOf(decodeOne(t, d, call.raw(t))); !slices.Equal(list, want) {
 			t.Errorf("%s: %+v, want %+v", name, list, want)
@@ -190,11 +199,13 @@ func TestLiquidityWithoutALog(t *testing.T) {
 	}
 }
 
+// launchLabMoved are accounts of the instructions that move a full curve of LaunchLab to a pool.
+var launchLabMoved = []string{"payer", "base_mint", "quote_mint", "platform_config", "cpswap_program", "cpswap_pool"}
+
 // TestMigrations: instructions that move a full curve's funds to a pool, of which no event tells.
 func TestMigrations(t *testing.T) {
 	d := newDecoder(t, everything())
 	programs, _ := idltest.Encoded(t, 1)
-	launchLab := []string{"payer", "base_mint", "quote_mint", "platform_config", "cpswap_program", "cpswap_pool"}
 	for name, c := range map[string]struct {
 		program  string
 		accounts []string
@@ -207,11 +218,11 @@ func TestMigrations(t *testing.T) {
 			market.Graduated{Venue: "dbc", Token: key(accountOf("token_a_mint")), Pool: key(accountOf("pool"))},
 			market.Graduated{Venue: "dbc", Token: key(accountOf("token_b_mint")), Pool: key(accountOf("pool"))},
 		}},
-		"migrate_to_cpswap": {LaunchLab, launchLab, []market.Event{
+		"migrate_to_cpswap": {LaunchLab, launchLabMoved, []market.Event{
 			market.Graduated{Venue: "launchlab", Token: key(accountOf("base_mint")), Pool: key(accountOf("cpswap_pool"))},
 		}},
-		"migrate_to_amm": {LaunchLab, launchLab, []market.Event{market.Graduated{Venue: "launchlab", Token: key(accountOf("base_mint"))}}},
-		"another":        {LaunchLab, launchLab, nil},
+		"migrate_to_amm": {LaunchLab, launchLabMoved, []market.Event{market.Graduated{Venue: "launchlab", Token: key(accountOf("base_mint"))}}},
+		"another":        {LaunchLab, launchLabMoved, nil},
 	} {
 		instruction := instructionNamed(name)
 		call := calls{program: c.program, accounts: c.accounts, data: instruction[:]}

@@ -161,11 +161,13 @@ func TestWireBadFields(t *testing.T) {
 
 // FuzzWire feeds the reader of the wire what no node sends. Whatever it is, it ends in a block or an error.
 func FuzzWire(f *testing.F) {
-	_, sent := wireBlocks(f)
-	for _, b := range sent[:60] {
-		f.Add(b)
+	if !isFuzzWorker() {
+		_, sent := wireBlocks(f)
+		for _, b := range slices.Concat(sent[:60], onTheWire(f, 2, fuzzed(f)...)) {
+			f.Add(b)
+		}
 	}
-	d := newDecoder(f, declared())
+	d := newDecoder(f, everything())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		b, err := d.ParseWireBlock(raw)
 		if err == nil && (b.ParentSlot >= b.Number || b.Time < 0) {
