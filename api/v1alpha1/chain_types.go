@@ -139,7 +139,7 @@ type ChainSpec struct {
 	//
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.address.lowerAscii() == a.address.lowerAscii()))",message="two quote assets have one address: keep one of them"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.address.startsWith('0x') ? b.address.lowerAscii() == a.address.lowerAscii() : b.address == a.address))",message="two quote assets have one address: keep one of them"
 	// +kubebuilder:validation:XValidation:rule="self.map(q, has(q.peg) ? 0 : 1).isSorted()",message="a quote asset with a peg stands after one that has none: list pegged assets first, the others are priced in them"
 	// +listType=map
 	// +listMapKey=symbol
@@ -149,7 +149,7 @@ type ChainSpec struct {
 	// All. Left out: the list shows no token of this chain.
 	//
 	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.address.lowerAscii() == a.address.lowerAscii()))",message="two majors have one address: keep one of them"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.address.startsWith('0x') ? b.address.lowerAscii() == a.address.lowerAscii() : b.address == a.address))",message="two majors have one address: keep one of them"
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.asset.lowerAscii() == a.asset.lowerAscii()))",message="two majors have one asset code (upper or lower case doesn't matter): rename one of them"
 	// +listType=map
 	// +listMapKey=asset
@@ -159,7 +159,7 @@ type ChainSpec struct {
 	// Exchanges are the exchanges whose pools count on this chain, up to 32. Pools of any other factory are ignored. Left out: no exchange's pools count.
 	//
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.factory.lowerAscii() == a.factory.lowerAscii()))",message="two exchanges have one factory: keep one of them"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.factory.startsWith('0x') ? b.factory.lowerAscii() == a.factory.lowerAscii() : b.factory == a.factory))",message="two exchanges have one factory: keep one of them"
 	// +listType=map
 	// +listMapKey=name
 	// +optional
@@ -429,7 +429,7 @@ type Trust struct {
 	// once it locks nothing any more. Left out: there are no lockers.
 	//
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.lowerAscii() == a.lowerAscii()))",message="a locker is listed twice: keep one of them"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.startsWith('0x') ? b.lowerAscii() == a.lowerAscii() : b == a))",message="a locker is listed twice: keep one of them"
 	// +listType=set
 	// +optional
 	Lockers []Address `json:"lockers,omitempty"`
@@ -438,14 +438,14 @@ type Trust struct {
 // PlatformFee declares the accounts and contracts by which a chain shows the platform's fee: the part of a member's transaction that reached a
 // recipient.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.routers) || self.routers.all(a, !self.recipients.exists(b, b.lowerAscii() == a.lowerAscii()))",message="a router is a recipient, too: what traders send to it would all be fees; have it send fees to another account"
+// +kubebuilder:validation:XValidation:rule="!has(self.routers) || self.routers.all(a, !self.recipients.exists(b, a.startsWith('0x') ? b.lowerAscii() == a.lowerAscii() : b == a))",message="a router is a recipient, too: what traders send to it would all be fees; have it send fees to another account"
 type PlatformFee struct {
 	// Recipients are the accounts that receive the fee, 1 to 16. A payment of a member to one of them is a fee if it is in a quote asset or in a token that
 	// the member trades in the same transaction.
 	//
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.lowerAscii() == a.lowerAscii()))",message="a recipient is listed twice: keep one of them"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.startsWith('0x') ? b.lowerAscii() == a.lowerAscii() : b == a))",message="a recipient is listed twice: keep one of them"
 	// +listType=set
 	Recipients []Address `json:"recipients"`
 
@@ -454,7 +454,7 @@ type PlatformFee struct {
 	// effect on family Solana. Left out: there are none.
 	//
 	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.lowerAscii() == a.lowerAscii()))",message="a router is listed twice: keep one of them"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.startsWith('0x') ? b.lowerAscii() == a.lowerAscii() : b == a))",message="a router is listed twice: keep one of them"
 	// +listType=set
 	// +optional
 	Routers []Address `json:"routers,omitempty"`

@@ -92,6 +92,24 @@ func TestChainGivesEveryField(t *testing.T) {
 	}
 }
 
+// TestKeysThatDifferByCase: two keys of Solana that are the same but for the case of a letter are two.
+func TestKeysThatDifferByCase(t *testing.T) {
+	t.Parallel()
+	c, err := resolve.Chain(read(t, resolvetest.GoodSolanaKeys), nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, pair := range map[string][2]market.Address{
+		"exchanges": {c.Exchanges[0].Factory, c.Exchanges[1].Factory}, "quote assets": {c.Quotes[0].Address, c.Quotes[1].Address},
+		"majors": {c.Majors[0].Address, c.Majors[1].Address}, "lockers": {c.Trust.Lockers[0], c.Trust.Lockers[1]},
+		"recipients": {c.PlatformFee.Recipients[0], c.PlatformFee.Recipients[1]}, "routers": {c.PlatformFee.Routers[1], c.PlatformFee.Routers[2]},
+	} {
+		if pair[0] == pair[1] || !strings.EqualFold(pair[0].String(), pair[1].String()) {
+			t.Errorf("%s: %v", name, pair)
+		}
+	}
+}
+
 func TestChainFillsInDefaults(t *testing.T) {
 	t.Parallel()
 	c := read(t, resolvetest.Good)

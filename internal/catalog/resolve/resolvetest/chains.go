@@ -14,7 +14,7 @@ func Chains() []Refused {
 
 		number = `write a number in quotes that has neither sign nor exponent, such as "2.0"`
 	)
-	edit, editSolana := from(Good), from(GoodSolana)
+	edit, editSolana, editKeys := from(Good), from(GoodSolana), from(GoodSolanaKeys)
 	return []Refused{
 		edit("no id", `  id: base`, ``, "spec.id: is missing", names).server("spec.id: Required value"),
 		edit("id in upper case", `  id: base`, `  id: Base`, `spec.id: "Base" is no name`, names).server("spec.id in body " + matchName),
@@ -120,6 +120,18 @@ func Chains() []Refused {
 		edit("one factory twice", `"0x498581ff718922c3f8e6a244956af099b2652b2b"`, `"0x8909Dc15e40173Ff4699343b6eB8132c65e18eC6"`,
 			"spec.exchanges[1].factory: ", "is already at spec.exchanges[0].factory").
 			server("spec.exchanges: Invalid value", "two exchanges have one factory: keep one of them"),
+		editKeys("one quote asset's key twice", `address: so1`, `address: So1`, "spec.quoteAssets[1].address: ", "is already at spec.quoteAssets[0].address").
+			server("spec.quoteAssets: Invalid value", "two quote assets have one address: keep one of them"),
+		editKeys("one major's key twice", `{asset: OTHER, address: EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1V}`, `{asset: OTHER, address: EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v}`,
+			"spec.majors[1].address: ", "is already at spec.majors[0].address").
+			server("spec.majors: Invalid value", "two majors have one address: keep one of them"),
+		editKeys("one program twice", `52FMfXEa}`, `52FMfXEA}`, "spec.exchanges[1].factory: ", "is already at spec.exchanges[0].factory").
+			server("spec.exchanges: Invalid value", "two exchanges have one factory: keep one of them"),
+		editKeys("one locker's key twice", `1V]`, `1v]`, "spec.trust.lockers[1]: ", "is already at spec.trust.lockers[0]").
+			server("spec.trust.lockers[1]: Duplicate value"),
+		editKeys("a router's key that is a recipient's", `routers: [EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1V`, `routers: [EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v`,
+			"spec.platformFee.routers[0]: ", "is already at spec.platformFee.recipients[2]").
+			server("spec.platformFee: Invalid value", "a router is a recipient, too"),
 		edit("hooks off UniswapV4", `    feePips: 2500`, `    hooks: ["0x33128a8fc17869897dce68ed026d694621f6fdfd"]`,
 			"spec.exchanges[0].hooks: are for protocol UniswapV4 alone", "leave them out").
 			server("spec.exchanges[0].hooks: Invalid value", "hooks are for protocol UniswapV4 alone: leave them out"),

@@ -94,6 +94,35 @@ spec:
   suspend: true
 `
 
+// GoodSolanaKeys has pairs of keys that are the same but for the case of one letter, which makes two keys of them: of the two of each list one alone is real.
+const GoodSolanaKeys = `apiVersion: boardwalk.dev/v1alpha1
+kind: Chain
+metadata:
+  name: solana
+spec:
+  id: solana
+  label: Solana
+  family: Solana
+  minTradeUSD: "2"
+  blockTime: 400ms
+  nativeAsset: {symbol: SOL, wrapped: So11111111111111111111111111111111111111112}
+  exchanges:
+  - {name: pumpswap, protocol: PumpSwap, factory: pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA}
+  - {name: another, protocol: PumpSwap, factory: pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEa}
+  quoteAssets:
+  - {symbol: WSOL, address: So11111111111111111111111111111111111111112}
+  - {symbol: OTHER, address: so11111111111111111111111111111111111111112}
+  majors:
+  - {asset: USDC, address: EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v}
+  - {asset: OTHER, address: EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1V}
+  trust:
+    lockers: [EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v, EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1V]
+  platformFee:
+    recipients: [So11111111111111111111111111111111111111112, so11111111111111111111111111111111111111112, EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v]
+    routers: [EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1V, pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA, PAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA]
+  suspend: true
+`
+
 // GoodVenue is a LaunchVenue that uses every field that an outside one on EVM chains has, and is right. It is on the chain of
 // Good and on another.
 const GoodVenue = `apiVersion: boardwalk.dev/v1alpha1
@@ -158,7 +187,9 @@ spec:
 `
 
 // AllGood are the good manifests.
-func AllGood() []string { return []string{Good, GoodSolana, GoodVenue, GoodOwnVenue, GoodFurtherVenue} }
+func AllGood() []string {
+	return []string{Good, GoodSolana, GoodSolanaKeys, GoodVenue, GoodOwnVenue, GoodFurtherVenue}
+}
 
 // Refused is one of the good manifests with one thing changed.
 type Refused struct {
