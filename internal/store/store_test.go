@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -17,7 +18,12 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.Main(m) }
+func TestMain(m *testing.M) {
+	if dsn := os.Getenv(writerDSN); dsn != "" {
+		os.Exit(writeAndWait(dsn))
+	}
+	storetest.Main(m)
+}
 
 func address(n int) market.Address {
 	var w [32]byte

@@ -1,15 +1,11 @@
 package store_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/uptrace/bun"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -324,63 +320,5 @@ func TestStreamNumbersAfterAFailover(t *testing.T) {
 				t.Errorf("after the failover the stream has %q; want that it begins anew at 7, and then the block", got)
 			}
 		})
-	}
-}
-
-// TestAWriterThatStops has one of nine writers stop while it has numbers of the stream. PostgreSQL ends its transaction, and the others go on.
-func TestAWriterThatStops(t *testing.T) {
-	t.Parallel()
-	ctx := t.Context()
-	dsn := storetest.DSN(t, "postgres")
-	s := storetest.OpenAt(t, dsn)
-	leases := make([]*store.Lease, 8)
-	for i := range leases {
-		var err error
-		if leases[i], err = s.Leases.Acquire(ctx, fmt.Sprintf("chain%d", i), "test", time.Minute); err != nil {
-			t.Fatal(err)
-		}
-	}
-	stopped, resume := make(chan struct{}), make(chan struct{})
-	var g errgroup.Group
-	g.Go(func() error {
-		err := s.Inspect.TakeNumbers(ctx, 1, func(ctx context.Context, db bun.IDB, _ int64) error {
-			close(stopped)
-			<-resume
-			_, err := db.ExecContext(ctx, "SELECT 1")
-			return err
-		})
-		if !errors.Is(err, store.ErrInterrupted) {
-			return fmt.Errorf("the writer that stopped: %w; want %w", err, store.ErrInterrupted)
-		}
-		return nil
-	})
-	<-stopped
-	var others errgroup.Group
-	for _, l := range leases {
-		others.Go(func() error {
-			before := map[string]*market.Changes{}
-			for n := 1; n <= 3; n++ {
-				c := streamed(n, before)
-				var err error
-				for err = store.ErrInterrupted; errors.Is(err, store.ErrInterrupted); {
-					err = s.Commit(ctx, l, c) // under the same lease, as the indexer does
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	if err := others.Wait(); err != nil {
-		t.Error(err)
-	}
-	close(resume)
-	if err := g.Wait(); err != nil {
-		t.Error(err)
-	}
-	items, err := s.Stream.After(ctx, 0, 1000)
-	if err != nil || len(items) != 8*3*3 || items[len(items)-1].Number != 8*3*3 {
-		t.Errorf("the stream has %d items, %v; want numbers 1 to %d", len(items), err, 8*3*3)
 	}
 }
