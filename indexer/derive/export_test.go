@@ -99,7 +99,7 @@ func (t *table[K, V]) stale(what string, anew *table[K, V]) (out []string) {
 		if (is == nil) != (should == nil) || is != nil && !t.equal(is, should) {
 			out = append(out, fmt.Sprintf("%s %v is %+v, should be %+v", what, k, is, should))
 		}
-		if r, ok := t.rows[k]; ok && (r.changed || r.before != nil || !r.exists) {
+		if r, ok := t.rows[k]; ok && (r.changed || !r.exists) {
 			out = append(out, fmt.Sprintf("%s %v waits for a flush: %+v", what, k, r))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -193,6 +194,60 @@ func TestAFloodOfTransfers(t *testing.T) {
 	b.wantPosition("the other half", bob, 500, 500, true)
 }
 
+// TestAnAirdropOfUnknownTokens: what the index doesn't know is nobody's position, however much of it a watched wallet gets at once. None of it is kept, neither as rows nor
+// in memory.
+func TestAnAirdropOfUnknownTokens(t *testing.T) { //nolint:paralleltest // it measures the heap
+	b := dogPool(t)
+	b.limit = 1_000
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time)}, buys(alice, 100, 100))
+	b.next(12, nil, tx(moved(dog, alice, bob, e18(10))))
+	token, told := uint32(0), false
+	airdrop := func(txs, logs int) {
+		t.Helper()
+		list := make([][]market.Event, txs)
+		for i := range list {
+			for range logs {
+				token++
+				a, err := market.AddressFromBytes([]byte{0xda, 16: byte(token >> 24), byte(token >> 16), byte(token >> 8), byte(token)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				list[i] = append(list[i], moved(a, bob, alice, e18(1)))
+			}
+		}
+		tokens, positions, entries, hours := len(b.db.tokens), len(b.db.positions), len(b.db.entries), len(b.db.hours)
+		c := b.next(12, nil, list...)
+		b.chain.blocks = nil // or the test itself keeps the logs
+		if n := len(c.Tokens) + len(c.Positions) + len(c.Entries) + len(c.Hours) + len(c.Stream) + len(c.Balances); n != 0 && !told {
+			t.Errorf("%d transactions of %d transfers: %d rows are written: %+v", txs, logs, n, c)
+			told = true
+		}
+		if len(b.db.tokens) != tokens || len(b.db.positions) != positions || len(b.db.entries) != entries || len(b.db.hours) != hours {
+			t.Errorf("there are %d tokens, %d positions, %d entries and %d hours; before there were %d, %d, %d and %d", len(b.db.tokens), len(b.db.positions), len(b.db.entries),
+				len(b.db.hours), tokens, positions, entries, hours)
+		}
+	}
+	heap := func() uint64 {
+		b.idle(2, 12) // what the last commit used is kept until the next
+		b.chain.blocks = nil
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		runtime.KeepAlive(b)
+		return m.HeapAlloc
+	}
+	airdrop(1, 50_000)
+	airdrop(50, 1_000)
+	before := heap() // the caches keep the room that they had for 100,000 absent rows, and no row
+	airdrop(1, 50_000)
+	airdrop(50, 1_000)
+	if after := heap(); after > before+8<<20 {
+		t.Errorf("after another 100,000 transfers %d KiB more are in memory than after the first", (after-before)>>10)
+	}
+	b.wantPosition("what was bought", alice, 90, 90, true)
+}
+
 // TestDust: who is sent a token isn't in it.
 func TestDust(t *testing.T) {
 	t.Parallel()
@@ -214,6 +269,35 @@ func TestAWalletChangesHands(t *testing.T) {
 	b.wantProfit("the former", 1, 10, 120, 1, 1)
 	b.wantProfit("the new one", 2, 20, 30, 1, 1)
 	b.wantPosition("what is left", alice, 80, 80, true)
+}
+
+// TestTwoMembersAreJoined: wallets that come together later are one member's from then on. What was before stays as it is: the one got what they did by no basis, and
+// what each realised is the member's who had the wallet then.
+func TestTwoMembersAreJoined(t *testing.T) {
+	t.Parallel()
+	b := dogPool(t)
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time), watched(bob, 2, b.last.Time)}, buys(alice, 100, 100), buys(bob, 10, 20))
+	b.next(12, nil, tx(moved(dog, alice, bob, e18(40))))
+	b.next(12, nil, sells(bob, 5, 15))
+	b.wantPosition("sent away", alice, 60, 60, true)
+	b.wantPosition("what came from another member has no basis", bob, 5, 10, true)
+	b.wantProfit("before", 2, 5, 35, 1, 1)
+	entries, positions, hours := slices.Clone(b.db.entries), maps.Clone(b.db.positions), maps.Clone(b.db.hours)
+	b.next(12, []market.Fact{watched(bob, 1, b.last.Time+12)}) // the app has merged the two accounts
+	if !reflect.DeepEqual(b.db.entries, entries) || !reflect.DeepEqual(b.db.positions, positions) || !reflect.DeepEqual(b.db.hours, hours) {
+		t.Errorf("joining them rewrote what was:\n%+v\n%+v\n%+v\nbefore\n%+v\n%+v\n%+v", b.db.entries, b.db.positions, b.db.hours, entries, positions, hours)
+	}
+	b.next(12, nil, tx(moved(dog, alice, bob, e18(20))))
+	b.wantPosition("half of it", alice, 40, 40, true)
+	b.wantPosition("now the basis goes along", bob, 25, 30, true)
+	b.next(12, nil, sells(bob, 45, 90))
+	b.wantProfit("the former member keeps what was realised", 2, 5, 35, 1, 1)
+	if p, _ := b.profit(1); p.Sales != 1 || p.Cost.Dollars() != 30 {
+		t.Errorf("the joined member has %d sales of %v USD cost", p.Sales, p.Cost.Dollars())
+	}
+	if !slices.EqualFunc(b.db.entries[:len(entries)], entries, func(x, y market.Entry) bool { return reflect.DeepEqual(x, y) }) {
+		t.Error("entries from before were rewritten later")
+	}
 }
 
 // TestHeld: the basis of copied trades is bounded, once, by what the wallet had before its first touch. What went unseen counts for nobody.

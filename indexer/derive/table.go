@@ -11,23 +11,29 @@ import (
 type table[K comparable, V any] struct {
 	rows map[K]*row[V]
 	// absent are the keys without a row, each with the commit that used it last.
-	absent map[K]uint64
-	dirty  []K
-	gen    uint64 // counts commits; tells what a commit used
+	absent map[K]uint32
+	dirty  []dirty[K, V]
+	gen    uint32 // counts commits; tells what a commit used
 	// equal spares a write when a row ends as it began.
 	equal func(a, b *V) bool
 }
 
+// row is as small as it can be: there is one for each of 100,000 watched wallets.
 type row[V any] struct {
 	v       V
+	used    uint32
 	exists  bool
 	changed bool
-	before  *V // of a changed row; nil where it didn't exist
-	used    uint64
+}
+
+// dirty is a changed row as it was when the commit began; before is nil where it didn't exist.
+type dirty[K comparable, V any] struct {
+	key    K
+	before *V
 }
 
 func newTable[K comparable, V any](equal func(a, b *V) bool) *table[K, V] {
-	return &table[K, V]{rows: make(map[K]*row[V]), absent: make(map[K]uint64), equal: equal}
+	return &table[K, V]{rows: make(map[K]*row[V]), absent: make(map[K]uint32), equal: equal}
 }
 
 func same[V comparable](a, b *V) bool { return *a == *b }
@@ -99,20 +105,21 @@ func (t *table[K, V]) touch(k K, r *row[V]) {
 		return
 	}
 	r.changed = true
+	d := dirty[K, V]{key: k}
 	if r.exists {
 		before := r.v
-		r.before = &before
+		d.before = &before
 	}
-	t.dirty = append(t.dirty, k)
+	t.dirty = append(t.dirty, d)
 }
 
 // flush lists what changed since the last flush and starts the next commit.
 func (t *table[K, V]) flush() []market.Change[K, V] {
 	out := make([]market.Change[K, V], 0, len(t.dirty))
-	for _, k := range t.dirty {
-		r := t.rows[k]
-		c := market.Change[K, V]{Key: k, Before: r.before}
-		r.changed, r.before = false, nil
+	for _, d := range t.dirty {
+		r := t.rows[d.key]
+		c := market.Change[K, V]{Key: d.key, Before: d.before}
+		r.changed = false
 		if r.exists {
 			if c.Before != nil && t.equal(c.Before, &r.v) {
 				continue
@@ -120,14 +127,15 @@ func (t *table[K, V]) flush() []market.Change[K, V] {
 			after := r.v
 			c.After = &after
 		} else {
-			delete(t.rows, k)
-			t.absent[k] = t.gen
+			delete(t.rows, d.key)
+			t.absent[d.key] = t.gen
 			if c.Before == nil {
 				continue
 			}
 		}
 		out = append(out, c)
 	}
+	clear(t.dirty) // of the pointers
 	t.dirty = t.dirty[:0]
 	t.gen++
 	return out
@@ -163,5 +171,5 @@ func (t *table[K, V]) trim(limit int, dropped func(K, *V)) {
 		}
 		delete(t.rows, k)
 	}
-	maps.DeleteFunc(t.absent, func(_ K, used uint64) bool { return used+1 < t.gen })
+	maps.DeleteFunc(t.absent, func(_ K, used uint32) bool { return used+1 < t.gen })
 }

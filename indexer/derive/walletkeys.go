@@ -30,7 +30,13 @@ type Touch struct {
 	// IsTrade says that the transaction trades in a pool that is tracked or with a launch's curve, and IsNamed that such a trade's log names the wallet, or that
 	// the transaction moves quote assets of it.
 	IsTrade, IsNamed bool
+
+	// listed has Tokens once there are many: whoever sends a wallet thousands of tokens in one transaction must not have each looked for among all.
+	listed map[market.Address]bool
 }
+
+// manyTokens is the number of tokens from which on a touch keeps them as a set as well.
+const manyTokens = 32
 
 // Touches lists the touches in the blocks of the last call of MoreKeys, in their order.
 func (s *State) Touches() []Touch { return s.touches }
@@ -183,8 +189,20 @@ func (c *touching) see(wallet, token market.Address) {
 }
 
 func (t *Touch) add(token market.Address) {
-	if !slices.Contains(t.Tokens, token) {
-		t.Tokens = append(t.Tokens, token)
+	if t.listed[token] || t.listed == nil && slices.Contains(t.Tokens, token) {
+		return
+	}
+	t.Tokens = append(t.Tokens, token)
+	if t.listed != nil {
+		t.listed[token] = true
+		return
+	}
+	if len(t.Tokens) < manyTokens {
+		return
+	}
+	t.listed = make(map[market.Address]bool, 2*manyTokens)
+	for _, listed := range t.Tokens {
+		t.listed[listed] = true
 	}
 }
 
