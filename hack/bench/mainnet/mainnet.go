@@ -148,8 +148,8 @@ type followed struct {
 	node     *node.Node
 	postgres *lab.Postgres
 	conn     *pgx.Conn
-	command *exec.Cmd
-	indexer *lab.Watched // once it is started
+	command  *exec.Cmd
+	indexer  *lab.Watched // once it is started
 	// latency is the endpoint's median.
 	latency time.Duration
 	// operations is where the indexer answers for its profile.
