@@ -46,8 +46,6 @@ func TestGiveUpAHaltedGeneration(t *testing.T) {
 			t.Parallel()
 			ctx := t.Context()
 			w := newWorld(t, 60)
-			w.desk = desk.New(w.World, desk.Options{Seed: 1})
-			w.trade(t, 3)
 			st := storetest.Open(t, kind)
 			k := keep(t, w.config(), st)
 			w.await(t, st)
