@@ -258,6 +258,7 @@ type result struct {
 	peak          int64
 	blockBytes    int
 	databaseBytes int64
+	disk          disk // what the blocks at the head took
 }
 
 func (b *bench) run(ctx context.Context) error {
@@ -282,9 +283,18 @@ func (b *bench) run(ctx context.Context) error {
 	if r.past, r.parsed, err = b.catchUp(ctx); err != nil {
 		return err
 	}
+	before, err := b.disk(ctx)
+	if err != nil {
+		return err
+	}
 	if err := b.follow(ctx, r); err != nil {
 		return err
 	}
+	after, err := b.disk(ctx)
+	if err != nil {
+		return err
+	}
+	r.disk = after.since(before)
 	for range forks {
 		for _, kind := range []struct {
 			trades int
@@ -499,5 +509,5 @@ func (b *bench) report(r *result) error {
 		t.Add(fmt.Sprintf("a fork of %d blocks %s, more than a block's own time, median of %d", forkDepth, f.about, forks), ms(took), ms(f.wanted), lab.Verdict(took < f.wanted))
 	}
 	t.Add("the database", fmt.Sprintf("%d MB", r.databaseBytes>>20), "", "")
-	return lab.WriteTables(os.Stdout, t)
+	return lab.WriteTables(os.Stdout, t, r.disk.table())
 }
