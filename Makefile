@@ -91,10 +91,10 @@ fuzz: ## Fuzz the decoders, the reading of answers, headers and logs, the cleani
 	go test -run '^$$' -fuzz FuzzParseLogs -fuzztime 60s ./indexer/evm/decode
 	go test -run '^$$' -fuzz 'FuzzDecode$$' -fuzztime 60s ./indexer/evm/decode
 	go test -run '^$$' -fuzz FuzzDecodeLaunch -fuzztime 60s ./indexer/evm/decode
-	@# Blocks are long: unless it is told otherwise, Go spends the whole minute on shortening the first one that reaches something new.
+	@# Blocks and lists of holders are long: unless it is told otherwise, Go spends the whole minute on shortening the first one that reaches something new.
 	go test -run '^$$' -fuzz FuzzParseBlock -fuzztime 60s -fuzzminimizetime 20x ./indexer/solana/decode
 	go test -run '^$$' -fuzz FuzzWire -fuzztime 60s -fuzzminimizetime 20x ./indexer/solana/decode
-	go test -run '^$$' -fuzz FuzzHoldings -fuzztime 60s ./indexer/solana
+	go test -run '^$$' -fuzz FuzzHoldings -fuzztime 60s -fuzzminimizetime 20x ./indexer/solana
 	go test -run '^$$' -fuzz FuzzText -fuzztime 60s ./internal/plain
 	go test -run '^$$' -fuzz FuzzLine -fuzztime 60s ./members/intake
 	go test -run '^$$' -fuzz FuzzFind -fuzztime 60s ./internal/rich
