@@ -69,6 +69,7 @@ type Server struct {
 	handler http.Handler
 	active  atomic.Bool
 	online  prometheus.Gauge
+	overdue *prometheus.GaugeVec
 }
 
 // New makes a server that isn't active yet.
@@ -80,9 +81,12 @@ func New(o Options) (*Server, error) {
 		Options: o, social: o.Store.Social, counter: presence.New(o.Store.Social.Registry, o.Store.Social.Presence, o.Now),
 		online: prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_members_online", Help: "Members who are present; 0 in a process that isn't active."}),
 	}
+	s.overdue = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "boardwalk_members_overdue_seconds", Help: "For how long the oldest row of a kind has been kept beyond its time; none in a process that isn't active.",
+	}, []string{"kind"})
 	open := prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_calls_open", Help: "Calls of which it isn't settled how they end; 0 in a process that isn't active."})
 	behind := prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_game_behind", Help: "Numbers of the stream that the game hasn't taken in; 0 in a process that isn't active."})
-	if err := errors.Join(o.Metrics.Register(s.online), o.Metrics.Register(open), o.Metrics.Register(behind)); err != nil {
+	if err := errors.Join(o.Metrics.Register(s.online), o.Metrics.Register(s.overdue), o.Metrics.Register(open), o.Metrics.Register(behind)); err != nil {
 		return nil, err
 	}
 	served := o.Store.Served()
@@ -248,6 +252,7 @@ func (s *Server) hold(ctx context.Context, lease *social.Lease) error {
 	defer func() {
 		s.active.Store(false)
 		s.online.Set(0)
+		s.overdue.Reset()
 	}()
 	h := holding{Server: s, lease: lease, written: -1}
 	for n := 1; wait.For(ctx, tick); n++ {
@@ -288,6 +293,13 @@ func (h *holding) tick(ctx context.Context, n int) error {
 			return err
 		}
 		h.minute = minute
+		overdue, err := h.social.Overdue(ctx, now)
+		if err != nil {
+			return err
+		}
+		for kind, seconds := range overdue {
+			h.Server.overdue.WithLabelValues(kind).Set(float64(seconds))
+		}
 	}
 	if n%cleanEvery != 0 {
 		return nil

@@ -22,6 +22,7 @@ import (
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
 	"github.com/pb33f/libopenapi-validator/config"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -67,7 +68,8 @@ type intake struct {
 	ended   chan error
 	tokens  string
 	// listen is the address that the program listens on; empty is any.
-	listen string
+	listen  string
+	metrics *prometheus.Registry
 	// started is when the program was started last, in unix milliseconds.
 	started int64
 }
@@ -117,10 +119,11 @@ func openAt(tb testing.TB, dsn string, c *clock) *intake {
 func (in *intake) start() {
 	in.t.Helper()
 	in.started = time.Now().UnixMilli()
+	in.metrics = telemetry.NewRegistry()
 	ready := make(chan net.Addr, 1)
 	p := &members.Program{
 		Listen: cmp.Or(in.listen, "127.0.0.1:0"), TokensFile: in.tokens, Deployment: deployment, Database: in.dsn, Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"},
-		Ready: func(a net.Addr) { ready <- a }, Metrics: telemetry.NewRegistry(), Now: in.clock.Now, Log: slog.New(slog.DiscardHandler),
+		Ready: func(a net.Addr) { ready <- a }, Metrics: in.metrics, Now: in.clock.Now, Log: slog.New(slog.DiscardHandler),
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(in.t.Context()))
 	in.ends, in.ended = cancel, make(chan error, 1)

@@ -41,6 +41,30 @@ func (s Upkeep) Clean(ctx context.Context, now int64) (erased int, err error) {
 	}
 }
 
+// Overdue says, by kind of rows that are kept for a time, for how many seconds the oldest row has been kept beyond its time; 0 where none has. now is unix seconds.
+// Of members who left it is what is known of them.
+func (s *Store) Overdue(ctx context.Context, now int64) (map[string]int64, error) {
+	var rows []struct {
+		Kind  string
+		DueAt *int64
+	}
+	err := s.db.Read.NewRaw("SELECT 'challenges' AS kind, MIN(expires_at) AS due_at FROM wallet_challenges UNION ALL "+
+		"SELECT 'answers', MIN(kept_until) FROM kept_answers UNION ALL SELECT 'handles', MIN(until) FROM released_handles UNION ALL "+
+		"SELECT 'members', MIN(left_at) + ? FROM members WHERE left_at > 0 AND handle_key IS NOT NULL UNION ALL "+
+		"SELECT 'proofs', MIN(removed_at) + ? FROM member_wallets WHERE removed_at > 0 AND checked_at > 0", revocable, revocable).Scan(ctx, &rows)
+	if err != nil {
+		return nil, wrap("look for rows that should be gone", err)
+	}
+	out := make(map[string]int64, len(rows))
+	for _, r := range rows {
+		out[r.Kind] = 0
+		if r.DueAt != nil {
+			out[r.Kind] = max(now-*r.DueAt, 0)
+		}
+	}
+	return out, nil
+}
+
 // eraseSome erases up to erasedAtOnce members. It locks the registry only where there is something to do.
 func (s *rows) eraseSome(ctx context.Context, now int64) (erased int, err error) {
 	const wallets, members = "removed_at > 0 AND removed_at <= ? AND checked_at > 0", "left_at > 0 AND left_at <= ? AND handle_key IS NOT NULL"
