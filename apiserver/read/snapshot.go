@@ -6,10 +6,12 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/standings"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/tokenmembers"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
@@ -70,6 +72,16 @@ func (s *Snapshot) status(chain string) (store.ChainStatus, bool) {
 	}
 	status, ok := s.database.statuses[chain]
 	return status, ok
+}
+
+// Summary is a token's from memory, as of the last look at the database, if that was after a time; while the database can't be read, as of the last look
+// whenever that was. ok is false of a token that has to be read.
+func (s *Snapshot) Summary(chain string, mint market.Address, after time.Time) (out figures.Summary, ok bool) {
+	status, ok := s.status(chain)
+	if !ok || !s.failing() && !s.database.readAt.After(after) {
+		return out, false
+	}
+	return s.Board.Summary(&status, mint)
 }
 
 // Newest is the time of the newest indexed block of the declared chains; unix seconds, 0 when nothing is indexed.

@@ -21,7 +21,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
-	"github.com/boardwalkhq/boardwalk/internal/price"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
 // longestNote is the length of the longest note that an event tells, in bytes: an event goes to thousands of readers.
@@ -119,7 +119,7 @@ func within(bodies [][]byte) (told int) {
 
 // shownWith is what items are shown with, read for all items of an answer at once.
 type shownWith struct {
-	tokens map[market.Address][]figures.Token
+	tokens map[store.TokenAt]figures.Summary
 	closes map[stream.Minute]float64
 	notes  map[*stream.Trade]*member.Post
 	stale  bool
@@ -129,14 +129,10 @@ type shownWith struct {
 const itemPriceAge = time.Second
 
 func (h *Handlers) readShownWith(ctx context.Context, seen *read.Snapshot, trades []*shownTrade) (l shownWith, err error) {
-	var mints []market.Address
 	var minutes []stream.Minute
 	list := make([]*stream.Trade, len(trades))
 	for i, t := range trades {
 		list[i] = t.Trade
-		if !slices.Contains(mints, t.Token) {
-			mints = append(mints, t.Token)
-		}
 		if m := t.minute(); !t.owner.IsPublic && !slices.Contains(minutes, m) {
 			minutes = append(minutes, m)
 		}
@@ -144,10 +140,10 @@ func (h *Handlers) readShownWith(ctx context.Context, seen *read.Snapshot, trade
 	if len(trades) == 0 {
 		return l, nil
 	}
-	if l.tokens, err = h.Readers.Tokens.TokensWithin(ctx, mints, itemPriceAge); err != nil {
+	if l.tokens, l.stale, err = h.summaries(ctx, seen, trades); err != nil {
 		return l, err
 	}
-	l.stale = seen.TokenMembers.IsFailing()
+	l.stale = l.stale || seen.TokenMembers.IsFailing()
 	if l.notes, err = h.Readers.Stream.Notes(ctx, list); err != nil {
 		return l, err
 	}
@@ -156,6 +152,46 @@ func (h *Handlers) readShownWith(ctx context.Context, seen *read.Snapshot, trade
 		l.closes, err = h.Readers.Stream.Closes(ctx, minutes, ended, seen.Final())
 	}
 	return l, err
+}
+
+// summaries are the tokens of some trades. Tokens that were traded lately are in memory; the others are read. Where they can't be read, and all are in memory, they
+// are told as they were, and stale is true.
+func (h *Handlers) summaries(ctx context.Context, seen *read.Snapshot, trades []*shownTrade) (out map[store.TokenAt]figures.Summary, stale bool, err error) {
+	out = make(map[store.TokenAt]figures.Summary, len(trades))
+	var unread []store.TokenAt
+	var mints []market.Address
+	after := h.Now().Add(-itemPriceAge)
+	for _, t := range trades {
+		at := store.TokenAt{Chain: t.Chain, Mint: t.Token}
+		if _, ok := out[at]; ok || slices.Contains(unread, at) {
+			continue
+		}
+		if s, ok := seen.Summary(at.Chain, at.Mint, after); ok {
+			out[at] = s
+			continue
+		}
+		if unread = append(unread, at); !slices.Contains(mints, at.Mint) {
+			mints = append(mints, at.Mint)
+		}
+	}
+	if len(unread) == 0 {
+		return out, false, nil
+	}
+	found, err := h.Readers.Tokens.TokensWithin(ctx, mints, itemPriceAge)
+	for _, at := range unread {
+		if err != nil {
+			s, ok := seen.Summary(at.Chain, at.Mint, time.Time{})
+			if !ok {
+				return nil, false, err
+			}
+			out[at] = s
+			continue
+		}
+		if i := slices.IndexFunc(found[at.Mint], func(t figures.Token) bool { return t.Chain == at.Chain }); i >= 0 {
+			out[at] = found[at.Mint][i].Summary()
+		}
+	}
+	return out, err != nil, nil
 }
 
 // tradeBody is all that a trade's body follows from besides the trade.
@@ -179,14 +215,13 @@ type tradeBody struct {
 // encodeTrade gives the body of a trade, encoded once for each change of what it follows from; nil of a trade whose price nobody knows. at is when the newest data in
 // it is of.
 func (h *Handlers) encodeTrade(seen *read.Snapshot, s *shownTrade, l *shownWith, texts texts) (body []byte, at int64, err error) {
-	i := slices.IndexFunc(l.tokens[s.Token], func(t figures.Token) bool { return t.Chain == s.Chain })
-	if i < 0 {
+	token, ok := l.tokens[store.TokenAt{Chain: s.Chain, Mint: s.Token}]
+	if !ok {
 		return nil, 0, nil
 	}
-	token := &l.tokens[s.Token][i]
 	paid := 0.0
-	if token.Token.HasDecimals && !s.Amount.IsZero() {
-		paid = float64(s.NanoUSD) / 1e9 / price.Whole(&s.Amount, token.Token.Decimals)
+	if whole := token.Whole(&s.Amount); whole > 0 {
+		paid = float64(s.NanoUSD) / 1e9 / whole
 	}
 	if !s.owner.IsPublic {
 		if paid = coarse(paid); l.closes[s.minute()] > 0 {
@@ -198,7 +233,7 @@ func (h *Handlers) encodeTrade(seen *read.Snapshot, s *shownTrade, l *shownWith,
 	}
 	in := seen.TokenMembers.In(s.Chain, s.Token, mostFaces+1) // one of them may be who trades
 	of := tradeBody{
-		owner: s.owner.Member, isPublic: s.owner.IsPublic, name: token.Token.Name, symbol: token.Token.Symbol, launched: token.Launched, paid: paid, inCount: in.Count,
+		owner: s.owner.Member, isPublic: s.owner.IsPublic, name: token.Name, symbol: token.Symbol, launched: token.Launched, paid: paid, inCount: in.Count,
 	}
 	of.rank, _ = seen.Standings.Rank(s.owner.Number)
 	if seen.TokenMembers.Has(s.Chain, s.Token, s.owner.Member) {
@@ -207,7 +242,7 @@ func (h *Handlers) encodeTrade(seen *read.Snapshot, s *shownTrade, l *shownWith,
 	for _, m := range in.First {
 		of.faces += m.Handle + " " + m.AvatarURL + "\n"
 	}
-	if p := wire.Number(token.Figures().Price); p != nil {
+	if p := wire.Number(token.Price); p != nil {
 		of.now = *p
 	}
 	if token.Launched && seen.Board != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
 // Board is the launch board at one moment, as a catalogue shows it. It is never changed.
@@ -49,6 +50,8 @@ type BoardChain struct {
 	usdChanged map[market.Address]figures.Stamp
 	hourUSD    map[market.Address]float64 // what the quote assets were worth an hour before
 	usdNo      int64
+	// seen is the number of the last commit that was read, and rewinds how many had taken blocks back by then.
+	seen, rewinds int64
 }
 
 // PageQuery selects a page of the board.
@@ -201,4 +204,18 @@ func (b *Board) Launched(chain string, mint market.Address) (c Shown, ok bool) {
 		return c, false // it has come or gone since
 	}
 	return b.shown(card, b.asOfNow(on), venue), true
+}
+
+// Summary is that of a token which was launched or traded lately; ok is false of others, where the chain has changed since the board was made, by the chain's
+// status, and on a nil board.
+func (b *Board) Summary(status *store.ChainStatus, mint market.Address) (s figures.Summary, ok bool) {
+	on := b.chain(status.ID)
+	if on == nil || on.seen != status.CommitNo || on.rewinds != status.Rewinds {
+		return s, false
+	}
+	facts := on.index.factsOf(mint)
+	if facts == nil {
+		return s, false
+	}
+	return facts.Summary(mint, on.usd, on.usdChanged), true
 }

@@ -232,7 +232,7 @@ func (b *chainTokens) readTokens(ctx context.Context, src *source) error {
 			return err
 		}
 		for _, e := range part {
-			e.facts = b.factsIn(found[e.mint], e)
+			b.index.setFacts(e, b.factsIn(found[e.mint], e))
 			e.isUnread, e.isReread = false, true
 			b.touch(e)
 		}

@@ -3,12 +3,13 @@ package boards
 import (
 	"sync"
 
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // boardIndex has the entries of a chain's tokens, and finds the place of a launch on the board. Requests read it while the ranker changes it.
 // When a chain is read anew its tokens get a new index, and the published board keeps the old one until the next board is published. The
-// ranker reads the index without the lock, and takes the lock to change an entry's place.
+// ranker reads the index without the lock, and takes the lock to change an entry's place or facts.
 type boardIndex struct {
 	mu      sync.RWMutex
 	entries map[market.Address]*entry
@@ -31,6 +32,23 @@ func (x *boardIndex) find(mint market.Address) (at placeOf, ok bool) {
 		return at, false
 	}
 	return placeOf{e.board.venue, e.place}, true
+}
+
+// factsOf are the facts of a token; nil while they aren't known. Any goroutine may ask.
+func (x *boardIndex) factsOf(mint market.Address) *figures.Facts {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if e := x.entries[mint]; e != nil {
+		return e.facts
+	}
+	return nil
+}
+
+// setFacts gives an entry its facts.
+func (x *boardIndex) setFacts(e *entry, f *figures.Facts) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	e.facts = f
 }
 
 func (x *boardIndex) add(e *entry) {

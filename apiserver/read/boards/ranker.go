@@ -267,7 +267,7 @@ func (r *Ranker) publish(everything bool) publishedBoard {
 		b.makeCards()
 		next.chains[id] = &BoardChain{
 			ID: id, Ranked: b.ranked, Stale: b.stale, KnowsMembers: r.members.IsKnown(id), tag: chainTag(id), index: b.index, usd: b.usd, usdChanged: b.usdChanged,
-			hourUSD: b.hourUSD, usdNo: b.usdNo,
+			hourUSD: b.hourUSD, usdNo: b.usdNo, seen: b.seen, rewinds: b.rewinds,
 		}
 		for venue, c := range b.venues {
 			next.venues[declared.Place{Venue: venue, Chain: id}] = c.publish()

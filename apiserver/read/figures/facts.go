@@ -23,7 +23,11 @@ type Facts struct {
 	hasSupply bool
 	awaited   bool // the supply is unknown, and the token is asked for it
 	pooled    bool // it has any pool at all
-	changed   Stamp
+	launched  bool // at a declared venue of its chain
+	// decimals are 0 while hasDecimals is false.
+	decimals    uint8
+	hasDecimals bool
+	changed     Stamp
 }
 
 // PoolFacts are what a pool adds.
@@ -47,6 +51,10 @@ func NewFacts(t *Token) Facts {
 	f := Facts{
 		Name: t.Token.Name, Symbol: t.Token.Symbol, FirstSeenAt: t.Token.FirstSeenAt, changed: t.Changed,
 		Holders: t.Token.Holders.Count, Status: t.Token.Holders.Status, gained: t.Token.Holders.Gained, pooled: len(t.Pools) > 0, Reference: -1,
+		launched: t.Launched, hasDecimals: t.Token.HasDecimals,
+	}
+	if f.hasDecimals {
+		f.decimals = t.Token.Decimals
 	}
 	if t.Token.HasSupply && t.Token.HasDecimals {
 		f.hasSupply, f.supply = true, price.Whole(&t.Token.Supply, t.Token.Decimals)
