@@ -293,7 +293,7 @@ func (h *holding) tick(ctx context.Context, n int) error {
 			return err
 		}
 		h.minute = minute
-		overdue, err := h.social.Overdue(ctx, now)
+		overdue, err := h.social.Upkeep.Overdue(ctx, now)
 		if err != nil {
 			return err
 		}
