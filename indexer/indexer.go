@@ -367,6 +367,11 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 	if errors.Is(err, store.ErrMoved) {
 		ix.facts.undone = nil // what was taken back once may be there again
 	}
+	return ix.endSession(ctx, err)
+}
+
+// endSession notes that the chain halted, where it did, and gives the lease back. It adds to the error that ended the session what fails then.
+func (ix *Indexer) endSession(ctx context.Context, err error) error {
 	// The program may be ending: what is left to say gets a moment of its own.
 	last, end := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer end()

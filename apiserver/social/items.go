@@ -21,7 +21,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
-	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
 // longestNote is the length of the longest note that an event tells, in bytes: an event goes to thousands of readers.
@@ -119,7 +118,7 @@ func within(bodies [][]byte) (told int) {
 
 // shownWith is what items are shown with, read for all items of an answer at once.
 type shownWith struct {
-	tokens map[store.TokenAt]figures.Summary
+	tokens map[tokenAt]figures.Summary
 	closes map[stream.Minute]float64
 	notes  map[*stream.Trade]*member.Post
 	stale  bool
@@ -154,24 +153,30 @@ func (h *Handlers) readShownWith(ctx context.Context, seen *read.Snapshot, trade
 	return l, err
 }
 
+// tokenAt is a token on a chain.
+type tokenAt struct {
+	chain string
+	mint  market.Address
+}
+
 // summaries are the tokens of some trades. Tokens that were traded lately are in memory; the others are read. Where they can't be read, and all are in memory, they
 // are told as they were, and stale is true.
-func (h *Handlers) summaries(ctx context.Context, seen *read.Snapshot, trades []*shownTrade) (out map[store.TokenAt]figures.Summary, stale bool, err error) {
-	out = make(map[store.TokenAt]figures.Summary, len(trades))
-	var unread []store.TokenAt
+func (h *Handlers) summaries(ctx context.Context, seen *read.Snapshot, trades []*shownTrade) (out map[tokenAt]figures.Summary, stale bool, err error) {
+	out = make(map[tokenAt]figures.Summary, len(trades))
+	var unread []tokenAt
 	var mints []market.Address
 	after := h.Now().Add(-itemPriceAge)
 	for _, t := range trades {
-		at := store.TokenAt{Chain: t.Chain, Mint: t.Token}
+		at := tokenAt{t.Chain, t.Token}
 		if _, ok := out[at]; ok || slices.Contains(unread, at) {
 			continue
 		}
-		if s, ok := seen.Summary(at.Chain, at.Mint, after); ok {
+		if s, ok := seen.Summary(at.chain, at.mint, after); ok {
 			out[at] = s
 			continue
 		}
-		if unread = append(unread, at); !slices.Contains(mints, at.Mint) {
-			mints = append(mints, at.Mint)
+		if unread = append(unread, at); !slices.Contains(mints, at.mint) {
+			mints = append(mints, at.mint)
 		}
 	}
 	if len(unread) == 0 {
@@ -180,15 +185,15 @@ func (h *Handlers) summaries(ctx context.Context, seen *read.Snapshot, trades []
 	found, err := h.Readers.Tokens.TokensWithin(ctx, mints, itemPriceAge)
 	for _, at := range unread {
 		if err != nil {
-			s, ok := seen.Summary(at.Chain, at.Mint, time.Time{})
+			s, ok := seen.Summary(at.chain, at.mint, time.Time{})
 			if !ok {
 				return nil, false, err
 			}
 			out[at] = s
 			continue
 		}
-		if i := slices.IndexFunc(found[at.Mint], func(t figures.Token) bool { return t.Chain == at.Chain }); i >= 0 {
-			out[at] = found[at.Mint][i].Summary()
+		if i := slices.IndexFunc(found[at.mint], func(t figures.Token) bool { return t.Chain == at.chain }); i >= 0 {
+			out[at] = found[at.mint][i].Summary()
 		}
 	}
 	return out, err != nil, nil
@@ -215,7 +220,7 @@ type tradeBody struct {
 // encodeTrade gives the body of a trade, encoded once for each change of what it follows from; nil of a trade whose price nobody knows. at is when the newest data in
 // it is of.
 func (h *Handlers) encodeTrade(seen *read.Snapshot, s *shownTrade, l *shownWith, texts texts) (body []byte, at int64, err error) {
-	token, ok := l.tokens[store.TokenAt{Chain: s.Chain, Mint: s.Token}]
+	token, ok := l.tokens[tokenAt{s.Chain, s.Token}]
 	if !ok {
 		return nil, 0, nil
 	}
