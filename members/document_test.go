@@ -59,7 +59,7 @@ func (p *intakePage) curled(t *testing.T) (list []writtenRequest) {
 		if !strings.HasPrefix(b, "curl ") {
 			continue
 		}
-		for _, one := range strings.Split(b, "\n\n") {
+		for one := range strings.SplitSeq(b, "\n\n") {
 			m := form.FindStringSubmatch(one)
 			if m == nil {
 				t.Fatalf("no request is read of %q", one)

@@ -2,6 +2,7 @@ package members_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,23 +18,23 @@ func TestOverdueRows(t *testing.T) {
 		t := in.t
 		hold := func(what string, want ...string) {
 			t.Helper()
-			var got string
+			var told []string
 			if !wait.Until(in.t.Context(), 20*time.Millisecond, func() bool {
 				families, err := in.metrics.Gather()
 				if err != nil {
 					t.Fatal(err)
 				}
-				got = ""
+				told = nil
 				for _, f := range families {
 					if f.GetName() == "boardwalk_members_overdue_seconds" {
 						for _, m := range f.GetMetric() {
-							got += m.GetLabel()[0].GetValue() + " " + time.Duration(m.GetGauge().GetValue()*1e9).Truncate(time.Minute).String() + "\n"
+							told = append(told, m.GetLabel()[0].GetValue()+" "+time.Duration(m.GetGauge().GetValue()*1e9).Truncate(time.Minute).String())
 						}
 					}
 				}
-				return got == strings.Join(want, "\n")+"\n"
+				return slices.Equal(told, want)
 			}) {
-				t.Fatalf("%s:\n%s", what, got)
+				t.Fatalf("%s:\n%s", what, strings.Join(told, "\n"))
 			}
 		}
 		in.member("u1", "ada")

@@ -217,7 +217,7 @@ func TestAnAirdropOfUnknownTokens(t *testing.T) { //nolint:paralleltest // it me
 		}
 		tokens, positions, entries, hours := len(b.db.tokens), len(b.db.positions), len(b.db.entries), len(b.db.hours)
 		c := b.next(12, nil, list...)
-		b.chain.blocks = nil // or the test itself keeps the logs
+		b.blocks = nil // or the test itself keeps the logs
 		if n := len(c.Tokens) + len(c.Positions) + len(c.Entries) + len(c.Hours) + len(c.Stream) + len(c.Balances); n != 0 && !told {
 			t.Errorf("%d transactions of %d transfers: %d rows are written: %+v", txs, logs, n, c)
 			told = true
@@ -229,7 +229,7 @@ func TestAnAirdropOfUnknownTokens(t *testing.T) { //nolint:paralleltest // it me
 	}
 	heap := func() uint64 {
 		b.idle(2, 12) // what the last commit used is kept until the next
-		b.chain.blocks = nil
+		b.blocks = nil
 		runtime.GC()
 		runtime.GC()
 		var m runtime.MemStats

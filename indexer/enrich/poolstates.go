@@ -162,7 +162,7 @@ func (w *stateless) follow(b *market.Block) {
 		of := w.windows[pool]
 		if of.moved = false; !of.window.HasDepth(of.tick) {
 			of.left = true
-			delete(w.enrichment.stateless, pool)
+			delete(w.stateless, pool)
 		}
 	}
 }

@@ -116,8 +116,8 @@ func (p *mockPool) answer(data string) []byte {
 	argument, _ := strconv.ParseUint(data[max(10, len(data)-16):], 16, 64)
 	switch data[:10] {
 	case callSlot0:
-		price := p.sqrtPrice()
-		word := price.Bytes32()
+		root := p.sqrtPrice()
+		word := root.Bytes32()
 		return append(word[:], signedBytes(int(p.tick))...)
 	case callLiquidity:
 		word := p.liquidity.Bytes32()
@@ -173,8 +173,8 @@ func (p *mockPool) ask(list []*call) (unsure []bool, gone bool, err error) {
 // store puts a V4 pool into slots.
 func (p *mockPool) store() {
 	r := newV4Reader(p.PoolCreated)
-	price := p.sqrtPrice()
-	slot0 := price.Bytes32()
+	root := p.sqrtPrice()
+	slot0 := root.Bytes32()
 	copy(slot0[9:12], signedBytes(int(p.tick))[29:])
 	p.slots = map[string][32]byte{slotText(r.slot): slot0, slotText(r.part(v4Liquidity)): p.liquidity.Bytes32()}
 	last := math.MinInt

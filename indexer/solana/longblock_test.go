@@ -80,7 +80,7 @@ func (e endless) Read(p []byte) (int, error) { return copy(p, e), nil }
 // from the next endpoint. What all answers take together stays within its bound, and is given back.
 func TestABlockOf200MB(t *testing.T) {
 	w := newWorld(5)
-	slot := w.Blocks[3].Header.Number
+	slot := w.Blocks[3].Number
 	for name, n := range map[string]*longAnswers{
 		"without a length": {longer: 200_000_000}, "with its length": {longer: 200_000_000, told: true}, "compressed": {longer: 200_000_000, gzipped: true},
 	} {
@@ -105,7 +105,7 @@ func TestABlockOf200MB(t *testing.T) {
 			continue
 		}
 		s, _ = sourceAt(t, server.URL, honest.URL)
-		if got, err := s.fetch(t.Context(), slot, s.blockOn); err != nil || got.Hash != w.Blocks[3].Header.Hash {
+		if got, err := s.fetch(t.Context(), slot, s.blockOn); err != nil || got.Hash != w.Blocks[3].Hash {
 			t.Errorf("%s: from two endpoints: block %s, error %v", name, got.Hash, err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestABlockOf200MB(t *testing.T) {
 func TestTheLongestBlock(t *testing.T) {
 	const whole = 1 << 20
 	w := newWorld(5)
-	slot := w.Blocks[3].Header.Number
+	slot := w.Blocks[3].Number
 	n := &longAnswers{node: nodesOf(t, w, nil)[0], longer: 1}
 	server := httptest.NewServer(n)
 	t.Cleanup(server.Close)
@@ -131,7 +131,7 @@ func TestTheLongestBlock(t *testing.T) {
 	for _, gzipped := range []bool{false, true} {
 		n.gzipped = gzipped
 		got, err := s.fetch(t.Context(), slot, s.blockOn)
-		if err != nil || got.Hash != w.Blocks[3].Header.Hash || got.bytes != whole {
+		if err != nil || got.Hash != w.Blocks[3].Hash || got.bytes != whole {
 			t.Errorf("compressed %t: an answer of %d bytes: %v", gzipped, got.bytes, err)
 		}
 		n.longer++

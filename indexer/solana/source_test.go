@@ -337,7 +337,7 @@ func TestCreatorsBalance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head := w.Blocks[len(w.Blocks)-1].Header.Number
+	head := w.Blocks[len(w.Blocks)-1].Number
 	for name, c := range map[string]struct {
 		lie
 

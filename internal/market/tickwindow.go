@@ -2,8 +2,11 @@ package market
 
 import "slices"
 
-// MinTick and MaxTick bound the ticks of a pool (Uniswap V3's TickMath).
-const MinTick, MaxTick = -887272, 887272
+// The ticks of a pool are from MinTick to MaxTick (Uniswap V3's TickMath).
+const (
+	MinTick = -887272
+	MaxTick = 887272
+)
 
 // DepthTicks is no less than by how many ticks the price moves by a fall or a rise of 2 %, wherever within its tick it is: these are 202.03.
 const DepthTicks = 204

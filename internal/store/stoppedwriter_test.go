@@ -27,12 +27,12 @@ const writerDSN = "BOARDWALK_TEST_WRITER"
 func writeAndWait(dsn string) (code int) {
 	st, err := store.Open(context.Background(), dsn)
 	if err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stdout, err)
 		return 1
 	}
 	defer func() { _ = st.Close() }()
 	err = st.Inspect.TakeNumbers(context.Background(), 1, func(ctx context.Context, db bun.IDB, _ int64) error {
-		fmt.Println("taken")
+		fmt.Fprintln(os.Stdout, "taken")
 		if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 			return err
 		}
@@ -40,9 +40,9 @@ func writeAndWait(dsn string) (code int) {
 		return err
 	})
 	if errors.Is(err, store.ErrInterrupted) {
-		fmt.Println("interrupted")
+		fmt.Fprintln(os.Stdout, "interrupted")
 	} else {
-		fmt.Println("not interrupted:", err)
+		fmt.Fprintln(os.Stdout, "not interrupted:", err)
 	}
 	return 0
 }
@@ -60,7 +60,7 @@ func TestAWriterThatStops(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	writer := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // the program of this very test
+	writer := exec.CommandContext(t.Context(), os.Args[0])
 	writer.Env = append(os.Environ(), writerDSN+"="+dsn)
 	in, err := writer.StdinPipe()
 	if err != nil {

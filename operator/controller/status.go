@@ -330,6 +330,7 @@ func reindexingBy(s *chainconfig.State) condition {
 		return with(metav1.ConditionTrue, v1alpha1.ReasonHalted, message+next.Message)
 	case chainconfig.PhaseFailing, chainconfig.PhaseWaiting:
 		return with(metav1.ConditionTrue, v1alpha1.ReasonInterrupted, message+cmp.Or(next.Message, "it waits for another process"))
+	case chainconfig.PhaseStarting, chainconfig.PhaseBackfilling, chainconfig.PhaseFollowing: // it comes along
 	}
 	message += fmt.Sprintf("it has about %d %% of the blocks", tenths(s)*10)
 	if e := next.Effort; e != nil {

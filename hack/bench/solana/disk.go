@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -53,7 +54,7 @@ func (d disk) table() *lab.Table {
 	t := lab.NewTable("came to the disk at the head", ">rows", ">MB", ">rows a trade", ">bytes a trade")
 	for _, name := range slices.Sorted(maps.Keys(d)) {
 		if of := d[name]; of.bytes > 0 {
-			t.Add(name, fmt.Sprintf("%d", of.rows), fmt.Sprintf("%.1f", float64(of.bytes)/1e6), fmt.Sprintf("%.2f", float64(of.rows)/trades), fmt.Sprintf("%.0f", float64(of.bytes)/trades))
+			t.Add(name, strconv.FormatInt(of.rows, 10), fmt.Sprintf("%.1f", float64(of.bytes)/1e6), fmt.Sprintf("%.2f", float64(of.rows)/trades), fmt.Sprintf("%.0f", float64(of.bytes)/trades))
 		}
 	}
 	return t
