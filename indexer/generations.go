@@ -146,7 +146,7 @@ func (ix *Indexer) chooseIndex(ctx context.Context) error {
 	if !served {
 		// A purge was cut off. What it left is no index: it goes, and the chain begins anew.
 		for _, s := range list {
-			if err := ix.purgeIndex(ctx, s.ID); err != nil {
+			if err := ix.purgeIndex(ctx, s.ID, ix.pulse.beat); err != nil {
 				return err
 			}
 		}
@@ -366,13 +366,13 @@ func (ix *Indexer) purge(ctx context.Context, others []store.IndexStatus) error 
 		if now := ix.o.Now(); !known {
 			ix.reindex.idle[s.ID] = now
 		} else if now.Sub(since) >= purgeAfter {
-			errs = append(errs, ix.purgeIndex(ctx, s.ID))
+			errs = append(errs, ix.purgeIndex(ctx, s.ID, func() {})) // beside the loop, which has to beat for itself
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (ix *Indexer) purgeIndex(ctx context.Context, id string) error {
+func (ix *Indexer) purgeIndex(ctx context.Context, id string, beat func()) error {
 	l, err := ix.store.Leases.Acquire(ctx, id, ix.o.Holder, leaseTTL)
 	if errors.Is(err, store.ErrLeaseHeld) || errors.Is(err, store.ErrReplaced) {
 		return nil // whoever holds it learns that it isn't wanted; or another was faster
@@ -380,17 +380,17 @@ func (ix *Indexer) purgeIndex(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := ix.purgeUnder(ctx, l); err != nil {
+	if err := ix.purgeUnder(ctx, l, beat); err != nil {
 		return err
 	}
 	delete(ix.reindex.idle, id)
 	return nil
 }
 
-// purgeUnder deletes the index of a lease.
-func (ix *Indexer) purgeUnder(ctx context.Context, l *store.Lease) error {
+// purgeUnder deletes the index of a lease, and calls beat after each piece.
+func (ix *Indexer) purgeUnder(ctx context.Context, l *store.Lease, beat func()) error {
 	ix.log.InfoContext(ctx, "deleting an index that is no longer served", "index", l.Chain)
-	for done := false; !done; ix.pulse.beat() {
+	for done := false; !done; beat() {
 		var err error
 		if done, err = ix.store.Indexes.Purge(ctx, l); err != nil {
 			return fmt.Errorf("delete index %s: %w", l.Chain, err)

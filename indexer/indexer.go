@@ -323,8 +323,8 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if ix.successor != nil && l.IsDeleting() { // it was given up, and is wanted once more before all of its rows were gone
-		if err := ix.purgeUnder(ctx, l); err != nil {
+	if l.IsDeleting() { // it was given up or purged, and is wanted once more before all of its rows were gone
+		if err := ix.purgeUnder(ctx, l, ix.pulse.beat); err != nil {
 			return errors.Join(err, ix.store.Leases.Release(ctx, l))
 		}
 		return store.ErrReplaced

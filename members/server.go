@@ -275,9 +275,26 @@ type holding struct {
 	minute             int64
 }
 
+// measureOverdue notes for how long rows have been kept beyond their time. A failure is told in the log: nothing else waits for it.
+func (h *holding) measureOverdue(ctx context.Context, now int64) {
+	overdue, err := h.social.Upkeep.Overdue(ctx, now)
+	if err != nil {
+		h.Log.WarnContext(ctx, "look for rows that should be gone", "err", err.Error())
+		return
+	}
+	for kind, seconds := range overdue {
+		h.Server.overdue.WithLabelValues(kind).Set(float64(seconds))
+	}
+}
+
 func (h *holding) tick(ctx context.Context, n int) error {
 	if err := h.counter.Follow(ctx); err != nil {
 		return err
+	}
+	now := h.Now().Unix()
+	minute := now / 60
+	if minute != h.minute { // before what is written: rows stay when the database takes no writes
+		h.measureOverdue(ctx, now)
 	}
 	online := h.counter.Online()
 	h.online.Set(float64(online))
@@ -287,19 +304,11 @@ func (h *holding) tick(ctx context.Context, n int) error {
 		}
 		h.written, h.writtenAt = online, n
 	}
-	now := h.Now().Unix()
-	if minute := now / 60; minute != h.minute {
+	if minute != h.minute {
 		if err := h.counter.Keep(ctx, h.lease); err != nil {
 			return err
 		}
 		h.minute = minute
-		overdue, err := h.social.Upkeep.Overdue(ctx, now)
-		if err != nil {
-			return err
-		}
-		for kind, seconds := range overdue {
-			h.Server.overdue.WithLabelValues(kind).Set(float64(seconds))
-		}
 	}
 	if n%cleanEvery != 0 {
 		return nil

@@ -127,7 +127,7 @@ const (
 	ReasonEndpointUnreachable = "EndpointUnreachable"
 	// ReasonWrongChain: all endpoints serve another chain than the declared one.
 	ReasonWrongChain = "WrongChain"
-	// ReasonHalted: the indexer has stopped and needs a human, of Reindexing the making of another generation; the message says for what.
+	// ReasonHalted: the indexer has stopped and needs a human; with Reindexing, the making of the other generation has stopped. The message says for what.
 	ReasonHalted = "Halted"
 	// ReasonUnreachable: the indexer's operations endpoint doesn't answer the operator.
 	ReasonUnreachable = "Unreachable"

@@ -183,7 +183,7 @@ func (w *stateless) of(b *market.Block) (pools []market.PoolCreated) {
 				of := w.windowOf(swap.Pool)
 				lacks = of != nil && of.isWithoutState()
 			}
-			if !lacks {
+			if !lacks || !isNew && p == nil { // a kept fact may be of a pool that this index doesn't know
 				continue
 			}
 			if !isNew {

@@ -145,3 +145,27 @@ func TestWindowsAreAskedAnew(t *testing.T) {
 		})
 	}
 }
+
+// TestAKeptStateOfAnUnknownPool has an earlier index's state of a pool that this index doesn't know, as when the pool's quote isn't declared any more, and a trade
+// out of that state's window.
+func TestAKeptStateOfAnUnknownPool(t *testing.T) {
+	t.Parallel()
+	swap := func(tick int32) []market.Tx {
+		return []market.Tx{{Logs: []market.Log{{Event: market.Swap{Pool: at(4), Tick: tick, SqrtPriceX96: market.Amount{1}}}}}}
+	}
+	blocks := []market.Block{
+		{Header: market.Header{Number: 1}, Txs: swap(5000), Facts: []market.Fact{market.PoolStateFact{Pool: at(4), Window: market.TickWindow{Lower: -1000, Upper: 1000}}}},
+		{Header: market.Header{Number: 2}, Txs: swap(5000)},
+	}
+	s := derive.NewState(market.Beginning{})
+	s.Put(market.Wanted{Pools: []market.Address{at(4)}}, market.Rows{})
+	nodes := &mockStates{}
+	e := New(Options{
+		Config: &chainconfig.Chain{}, Nodes: nodes, Beat: func() {},
+		KeptFacts: func(context.Context, uint64, uint64) (map[uint64][]store.StoredFact, error) { return nil, nil },
+	})
+	n := &enrichment{Enricher: e, state: s, blocks: blocks}
+	if err := n.poolStates(t.Context()); err != nil || len(nodes.asked) > 0 {
+		t.Errorf("it is asked before the blocks %v, %v", nodes.asked, err)
+	}
+}

@@ -65,7 +65,7 @@ func registerFirst(ctx context.Context, tx *database.Transaction, index string) 
 		return fmt.Errorf("database: register chain %s: %w", index, err)
 	}
 	if generation > 1 {
-		return needReader(ctx, tx)
+		return needReader(ctx, tx, generationsSchema)
 	}
 	return nil
 }
@@ -73,9 +73,9 @@ func registerFirst(ctx context.Context, tx *database.Transaction, index string) 
 // generationsSchema is the oldest schema whose binaries know generations.
 const generationsSchema = 15
 
-// needReader keeps binaries away that know no generations.
-func needReader(ctx context.Context, tx *database.Transaction) error {
-	if _, err := tx.NewRaw("UPDATE schema_reader SET oldest = ? WHERE oldest < ?", generationsSchema, generationsSchema).Exec(ctx); err != nil {
+// needReader keeps binaries away that don't know a schema.
+func needReader(ctx context.Context, tx *database.Transaction, schema int) error {
+	if _, err := tx.NewRaw("UPDATE schema_reader SET oldest = ? WHERE oldest < ?", schema, schema).Exec(ctx); err != nil {
 		return fmt.Errorf("database: say which binaries may read it: %w", err)
 	}
 	return nil
@@ -88,7 +88,7 @@ func (s Indexes) Begin(ctx context.Context, chain string, generation int64) erro
 		if _, err := tx.NewRaw("INSERT INTO chains (id, served) VALUES (?, FALSE) ON CONFLICT (id) DO NOTHING", index).Exec(ctx); err != nil {
 			return fmt.Errorf("database: register index %s: %w", index, err)
 		}
-		return needReader(ctx, tx)
+		return needReader(ctx, tx, generationsSchema)
 	})
 }
 
@@ -119,8 +119,8 @@ func (s Indexes) Want(ctx context.Context, chain string, anew bool) (generation 
 	return generation, ok, nil
 }
 
-// GiveUp takes back what Want asked for. It gives the number that was asked for: once GiveUp has returned, TakeOver has the index of that generation
-// served no more. 0 says that there is nothing to give up: none was asked for, or it is served already, or it has been given up before.
+// GiveUp takes back what Want asked for. It gives the number that was asked for: once GiveUp has returned, TakeOver refuses the index of that generation,
+// unless the Chain asks for it. 0 says that there is nothing to give up: none was asked for, or it is served already, or it has been given up before.
 func (s Indexes) GiveUp(ctx context.Context, chain string) (generation int64, err error) {
 	err = s.db.InTransaction(ctx, func(tx *database.Transaction) error {
 		served, wanted, err := s.lockServed(ctx, tx, chain)
