@@ -61,17 +61,13 @@ func (r v3Reader) net(answer []byte) (v market.SignedAmount, ok bool) {
 	return signed128(answer[48:64]), true
 }
 
-func (r v3Reader) atOnce() (words, ticks int) {
-	if r.single {
-		return 1, 1
-	}
-	return wordsAtOnce, ticksAtOnce
-}
-
 func (r v3Reader) together(questions []string) (calls []*call) {
-	atOnce, ofTicks := r.atOnce()
+	atOnce := wordsAtOnce
 	if len(questions) > 0 && strings.HasPrefix(questions[0], callTicks) {
-		atOnce = ofTicks
+		atOnce = ticksAtOnce
+	}
+	if r.single {
+		atOnce = 1
 	}
 	for ; len(questions) > 0; questions = questions[min(atOnce, len(questions)):] {
 		c := &call{to: r.pool, data: questions[0], questions: 1}
