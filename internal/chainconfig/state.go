@@ -80,7 +80,7 @@ type Effort struct {
 	// Blocks is how many blocks are read, Calls how many calls that takes where a node gives the logs of PastRange blocks at once.
 	Blocks uint64 `json:"blocks"`
 	Calls  uint64 `json:"calls"`
-	// Bytes are taken on the disk until the former rows are deleted: as many as the served index has, on SQLite as many as the whole database.
+	// Bytes is the room on the disk that the new index takes until the former rows are deleted: the size of the served index, on SQLite of the whole database.
 	Bytes int64 `json:"bytes"`
 }
 

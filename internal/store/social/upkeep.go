@@ -42,7 +42,7 @@ func (s Upkeep) Clean(ctx context.Context, now int64) (erased int, err error) {
 }
 
 // Overdue says, by kind of rows that are kept for a time, for how many seconds the oldest row has been kept beyond its time; 0 where none has. now is unix seconds.
-// Of members who left it is what is known of them.
+// The kind members stands for what is known of members who left.
 func (s Upkeep) Overdue(ctx context.Context, now int64) (map[string]int64, error) {
 	var rows []struct {
 		Kind  string
