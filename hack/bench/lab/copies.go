@@ -15,7 +15,7 @@ type Copies struct {
 	Key   []byte
 	// Count is how many rows there are then, the one that is copied among them.
 	Count int
-	// Of makes the n-th row of a copy of the row, in the order of the table's columns.
+	// Of makes the n-th row from a copy of the row, in the order of the table's columns.
 	Of func(n int, columns []string, row []any) []any
 }
 
