@@ -15,8 +15,8 @@ type Copies struct {
 	Key   []byte
 	// Count is how many rows there are then, the one that is copied among them.
 	Count int
-	// Of makes the n-th row from a copy of the row, in the order of the table's columns.
-	Of func(n int, columns []string, row []any) []any
+	// Change makes the n-th row from the row, both in the order of the table's columns.
+	Change func(n int, columns []string, row []any) []any
 }
 
 // Write writes the copies.
@@ -48,7 +48,7 @@ func (c *Copies) write(ctx context.Context, conn *pgx.Conn) error {
 		if n >= c.Count {
 			return nil, nil
 		}
-		out := c.Of(n, columns, row)
+		out := c.Change(n, columns, row)
 		n++
 		p.At(int64(n))
 		return out, nil

@@ -27,13 +27,8 @@ func (f *followed) beside(ctx context.Context) error {
 	if err := reindex.Run(); err != nil {
 		return fmt.Errorf("boardwalk reindex: %w", err)
 	}
-	alive, end := context.WithCancel(ctx)
-	lives := make(chan error, 1)
-	go func() { lives <- f.net.Live(alive) }()
-	defer func() {
-		end()
-		<-lives //nolint:errcheck // a chain that ended shows in what is measured
-	}()
+	_, end := f.grow(ctx)
+	defer end()
 	if err := f.start(); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (f *followed) knowTokens(ctx context.Context) error {
 	f.indexer.Stop()
 	f.indexer = nil
 	for _, c := range []lab.Copies{{Table: "tokens", Where: "mint = $1", Key: mint}, {Table: "pools", Where: "id = $1", Key: pool}} {
-		c.Count, c.Of = f.known, func(n int, _ []string, row []any) []any { return copyOf(n, row, mint, pool) }
+		c.Count, c.Change = f.known, func(n int, _ []string, row []any) []any { return copyOf(n, row, mint, pool) }
 		if err := c.Write(ctx, f.conn); err != nil {
 			return err
 		}

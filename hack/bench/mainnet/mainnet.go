@@ -257,15 +257,21 @@ type atHead struct {
 	behind uint64
 }
 
-// follow measures how the head is followed.
-func (f *followed) follow(ctx context.Context) error {
-	alive, end := context.WithCancel(ctx)
+// grow lets the chain grow until end is called. alive ends with it.
+func (f *followed) grow(ctx context.Context) (alive context.Context, end func()) {
+	alive, cancel := context.WithCancel(ctx)
 	lives := make(chan error, 1)
 	go func() { lives <- f.net.Live(alive) }()
-	defer func() {
-		end()
+	return alive, func() {
+		cancel()
 		<-lives //nolint:errcheck // a chain that ended shows in what is measured
-	}()
+	}
+}
+
+// follow measures how the head is followed.
+func (f *followed) follow(ctx context.Context) error {
+	alive, end := f.grow(ctx)
+	defer end()
 	var made sync.Map
 	go announced(alive, f.net.Chain, &made)
 	if f.known > 0 {

@@ -27,7 +27,7 @@ func copyLaunches(ctx context.Context, conn *pgx.Conn, first market.Address, lau
 	for _, c := range copies {
 		rows := lab.Copies{
 			Table: c.table, Where: "chain = 'solana' AND " + c.token + " = $1", Key: first.Bytes(), Count: launches,
-			Of: func(n int, columns []string, row []any) []any { return c.of(n, row, columns, first) },
+			Change: func(n int, columns []string, row []any) []any { return c.of(n, row, columns, first) },
 		}
 		if err := rows.Write(ctx, conn); err != nil {
 			return err
