@@ -46,6 +46,9 @@ func TestMembersOnTheBoard(t *testing.T) {
 				}
 			}
 			writeMembers(t, st, 9, member.Record{ID: "u2", Deleted: true})
+			for asked := 0; asked < 10_000 && len(card().Members.Handles) == 2; asked++ { // answers are kept: one that is made while who left is taken in must not be
+				continue
+			}
 			eventually(t, "who left isn't named", func() bool {
 				return slices.Equal(card().Members.Handles, []string{"ada"}) && *card().Members.Count == 1
 			})

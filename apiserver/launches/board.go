@@ -25,12 +25,14 @@ var boardSorts = map[contract.LaunchSort]boards.Sort{
 type boardKey struct {
 	sort, launchpad, chain, before string
 	limit                          int64
-	// members is the version of what is known of members.
-	members int64
+	// members and inTokens are the versions of what is known of members, and of which tokens they are in. A request may come while only the former has changed.
+	members, inTokens int64
 }
 
 func (h *Handlers) board(r *serve.Request) (*serve.Answer, error) {
-	key := boardKey{r.Text("sort"), r.Text("launchpad"), r.Text("chain"), r.Text("before"), r.Number("limit"), r.Seen.Members.Version()}
+	key := boardKey{
+		r.Text("sort"), r.Text("launchpad"), r.Text("chain"), r.Text("before"), r.Number("limit"), r.Seen.Members.Version(), r.Seen.TokenMembers.Version(),
+	}
 	if key.chain != declared.AllBoardChains && r.Seen.Catalog.Chain(key.chain) == nil {
 		return nil, r.UnsupportedChain("chain", key.chain, declared.AllBoardChains)
 	}

@@ -36,6 +36,7 @@ type Index struct {
 	reader    Reader
 	directory *members.Directory
 	failing   atomic.Bool
+	version   atomic.Int64
 
 	// mu is held to read and to write the wallets' owners, the tokens' groups, and which chains there are. The rest is Follow's own.
 	mu      sync.RWMutex
@@ -152,6 +153,9 @@ func (x *Index) first(g *group, most int) (list []members.Member) {
 	return list
 }
 
+// Version is another one after each change: until then the index gives the same, as long as the directory does.
+func (x *Index) Version() int64 { return x.version.Load() }
+
 // Follow takes in what has changed since the last time. The caller has had the directory follow the registry, and calls neither at the same time.
 func (x *Index) Follow(ctx context.Context, chains map[string]Chain) error {
 	err := x.follow(ctx, chains)
@@ -164,6 +168,7 @@ func (x *Index) follow(ctx context.Context, chains map[string]Chain) error {
 	if all || x.directory.IsEmpty() {
 		x.mu.Lock()
 		x.wallets, x.chains = newWallets(), map[string]*chain{}
+		x.version.Add(1)
 		x.mu.Unlock()
 	}
 	if x.directory.IsEmpty() { // there may be no members for good
@@ -209,6 +214,7 @@ func (x *Index) own(k member.WalletKey) {
 			x.wallets.put(g, at)
 		}
 		isNew = former == 0 && w.number > 0
+		x.version.Add(1)
 		x.mu.Unlock()
 	}
 	for id, c := range x.chains {
@@ -243,6 +249,7 @@ func (x *Index) readSince(ctx context.Context, since map[string]int64, now map[s
 			x.set(x.chains[w.Chain], w)
 		}
 	}
+	x.version.Add(int64(len(changed)))
 	for id := range since {
 		x.chains[id].status = now[id].Status
 	}
@@ -349,6 +356,7 @@ func (x *Index) replace(id string, c *chain) {
 	if x.chains[id] = c; c == nil {
 		delete(x.chains, id)
 	}
+	x.version.Add(1)
 	x.mu.Unlock()
 	if was != nil {
 		x.wallets.forget(was)

@@ -3,10 +3,12 @@ package tokenmembers_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -37,11 +39,13 @@ type following struct {
 
 	ledger    *readtest.Ledger
 	directory *members.Directory
+	// said is what was said as of each pair of versions, the directory's and the index's.
+	said map[[2]int64]string
 }
 
 func newFollowing(w *readtest.Ledger) *following {
 	d := members.NewDirectory(w.Store.Social.Registry)
-	return &following{tokenmembers.New(w.Store.Wallets, d), w, d}
+	return &following{tokenmembers.New(w.Store.Wallets, d), w, d, map[[2]int64]string{}}
 }
 
 func (f *following) follow(ctx context.Context) error {
@@ -56,7 +60,23 @@ func (f *following) follow(ctx context.Context) error {
 	if err := f.directory.Follow(ctx); err != nil {
 		return err
 	}
-	return f.Follow(ctx, chains)
+	return errors.Join(f.sayTheSame(), f.Follow(ctx, chains), f.sayTheSame())
+}
+
+// sayTheSame is an error where something else was said before as of the same versions: whoever keeps an answer by them would keep an old one.
+func (f *following) sayTheSame() error {
+	var says strings.Builder
+	for _, chain := range readtest.Chains {
+		for _, mint := range mints {
+			fmt.Fprintln(&says, chain, mint, f.IsKnown(chain), f.In(chain, mint, len(ids)))
+		}
+	}
+	at := [2]int64{f.directory.Version(), f.Version()}
+	before, ok := f.said[at]
+	if f.said[at] = says.String(); ok && before != says.String() {
+		return fmt.Errorf("as of %v it was said\n%sand now\n%s", at, before, says.String())
+	}
+	return nil
 }
 
 // gatedReader waits for a value from gate before each AllIn.
@@ -77,7 +97,7 @@ func TestAReorgWhileAChainIsRead(t *testing.T) {
 	w := readtest.New(t)
 	gate := make(chan struct{}, 100)
 	d := members.NewDirectory(w.Store.Social.Registry)
-	f := &following{tokenmembers.New(gatedReader{w.Store.Wallets, gate}, d), w, d}
+	f := &following{tokenmembers.New(gatedReader{w.Store.Wallets, gate}, d), w, d, map[[2]int64]string{}}
 	look := func() {
 		if err := f.follow(t.Context()); err != nil {
 			t.Fatal(err)
