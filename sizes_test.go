@@ -37,7 +37,7 @@ var longPackages = map[string]int{
 	"indexer/rpc":                     2100,
 	"indexer/solana":                  3400,
 	"indexer/solana/decode":           2700,
-	"internal/market":                 2300,
+	"internal/market":                 2400,
 	"internal/store":                  6700,
 	"internal/store/social":           2200,
 	"operator/controller":             2900,

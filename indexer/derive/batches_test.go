@@ -433,10 +433,15 @@ func (s *story) endFacts(b *market.Block) {
 		b.Facts = append(b.Facts, market.HeldFact{PositionKey: market.PositionKey{Wallet: account, Token: token}, Known: rapid.Bool().Draw(s.t, "held known"), Amount: s.amount("held")})
 	case 2, 3, 4:
 		liquidity := s.amount("liquidity of then")
-		b.Facts = append(b.Facts, market.PoolStateFact{
+		state := market.PoolStateFact{
 			Pool: rapid.SampledFrom([]market.Address{address(72), address(75)}).Draw(s.t, "state of"), SqrtPriceX96: sqrtPrice(600), Tick: 600,
 			Liquidity: liquidity, Ticks: string(market.TickMap{}.AddRange(-3000, 3000, in(liquidity)).Marshal()),
-		})
+		}
+		if rapid.Bool().Draw(s.t, "a window of its ticks") {
+			state.Window = market.TickWindow{Lower: -600 * rapid.Int32Range(0, 2).Draw(s.t, "window below"), Upper: 600 * rapid.Int32Range(2, 4).Draw(s.t, "window above")}
+			state.Ticks = string(market.TickMap{}.AddRange(state.Window.Lower, state.Window.Upper, in(liquidity)).Marshal())
+		}
+		b.Facts = append(b.Facts, state)
 	}
 }
 

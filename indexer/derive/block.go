@@ -128,6 +128,7 @@ func (r *run) close() {
 	bases := newSet(func(market.Address) bool { return false })
 	for _, id := range r.pools.touched {
 		p := r.s.pools.edit(id)
+		r.pools.leave(p)
 		r.pools.reprice(p)
 		bases.add(p.Base)
 	}

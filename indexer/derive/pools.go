@@ -51,7 +51,7 @@ func (ps *pools) known(c market.PoolCreated, complete bool) {
 		p.Base, p.Quote, p.BaseIs0 = token0, token1, true
 	}
 	switch {
-	case !c.Hooks.IsNone() && !f.hooks[c.Hooks]:
+	case !ps.isHookDeclared(c.Factory, c.Hooks):
 		p.Untrusted = market.UntrustedHook
 	case c.Protocol.Concentrated() && !complete:
 		p.Untrusted = market.UntrustedTicks
@@ -64,11 +64,11 @@ func (ps *pools) known(c market.PoolCreated, complete bool) {
 	ps.touch(p.ID)
 }
 
-// asked takes in what a pool held before the block that is older than the index: from here on its events are enough. A later state of the
-// pool takes the place of an earlier one, which may have been false.
+// asked takes in what a pool held before the block whose ticks aren't all known: from here on its events are enough, within the window of a state that
+// has one. A later state of the pool takes the place of an earlier one, which may have been false, or have had another window.
 func (ps *pools) asked(f market.PoolStateFact) {
 	p := ps.touch(f.Pool)
-	if p == nil || p.CreatedBlock > 0 || p.Protocol == market.BondingCurve {
+	if p == nil || p.Protocol == market.BondingCurve || p.CreatedBlock > 0 && p.Untrusted != market.UntrustedTicks && p.Window.IsWhole() {
 		return
 	}
 	if !p.Protocol.Concentrated() {
@@ -76,12 +76,24 @@ func (ps *pools) asked(f market.PoolStateFact) {
 		return
 	}
 	ticks, err := market.UnmarshalTickMap([]byte(f.Ticks))
-	if err != nil || len(ticks) > market.MaxTicks || p.Untrusted != market.UntrustedTicks && p.Untrusted != market.Trusted {
+	if err != nil || len(ticks) > market.MaxTicks || !f.Window.Fits(ticks, f.Tick) {
 		return
 	}
-	p.SqrtPriceX96, p.Tick, p.Liquidity, p.Untrusted = f.SqrtPriceX96, f.Tick, f.Liquidity, market.Trusted
+	if !ps.isHookDeclared(p.Factory, p.Hooks) {
+		p.Untrusted = market.UntrustedHook // no state makes it a price
+	}
+	if p.Untrusted != market.UntrustedTicks && p.Untrusted != market.Trusted {
+		return
+	}
+	p.SqrtPriceX96, p.Tick, p.Liquidity, p.Window, p.Untrusted = f.SqrtPriceX96, f.Tick, f.Liquidity, f.Window, market.Trusted
 	*ps.s.ticks.edit(p.ID) = ticks
 	ps.ownTicks[p.ID] = true
+}
+
+// isHookDeclared reports whether a pool of a factory has no hook, or one that the chain document declares.
+func (m *Machine) isHookDeclared(factory, hook market.Address) bool {
+	f := m.factories[factory]
+	return hook.IsNone() || f != nil && f.hooks[hook]
 }
 
 // pricedBefore is a pool's creation with the price that the pool logged before it in the same transaction: Slipstream's factory initializes a
@@ -138,8 +150,13 @@ func (ps *pools) rangeLiquidity(e market.RangeLiquidity) {
 	}
 }
 
-// changeTicks books a change of liquidity in a pool's ticks.
+// changeTicks books a change of liquidity in a pool's ticks, as far as it lies within their window. A pool that gets too many ticks keeps those near
+// its price: a stranger who pays for ticks ends no pool's price.
 func (ps *pools) changeTicks(p *market.Pool, e market.RangeLiquidity) {
+	lower, upper := p.Window.Clip(e.TickLower, e.TickUpper)
+	if lower >= upper {
+		return
+	}
 	t := ps.s.ticks.edit(p.ID)
 	if len(*t) == 0 {
 		ps.opened[p.ID] = *p
@@ -148,15 +165,27 @@ func (ps *pools) changeTicks(p *market.Pool, e market.RangeLiquidity) {
 		ps.ownTicks[p.ID] = true
 		*t = t.Copy()
 	}
-	t.ChangeRange(e.TickLower, e.TickUpper, e.Delta)
+	t.ChangeRange(lower, upper, e.Delta)
 	if len(*t) > market.MaxTicks {
+		*t, p.Window = t.Narrow(p.Window, p.Tick, market.MaxTicks/2)
+	}
+}
+
+// leave forgets the ticks of a pool whose price has come so near to an end of their window at the block's close that 2 % aren't within it any more: the pool is
+// asked anew before the block that trades in it next. One that came back within the block hasn't left, for the changes of liquidity within the window
+// were booked all the while.
+func (ps *pools) leave(p *market.Pool) {
+	if p.Untrusted == market.Trusted && !p.Window.HasDepth(p.Tick) {
 		ps.forgetTicks(p)
 	}
 }
 
-// forgetTicks ends a pool's ticks for good: it prices nothing any more.
+// forgetTicks ends what is known of a pool's ticks: it prices nothing until it is asked for them. A pool of a hook that isn't declared stays one.
 func (ps *pools) forgetTicks(p *market.Pool) {
-	p.Untrusted = market.UntrustedTicks
+	if p.Untrusted == market.Trusted {
+		p.Untrusted = market.UntrustedTicks
+	}
+	p.Window = market.TickWindow{}
 	ps.s.ticks.remove(p.ID)
 }
 

@@ -2,6 +2,7 @@ package derive_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -39,21 +40,28 @@ func BenchmarkLiquidityChange(b *testing.B) {
 	}
 }
 
-// TestTooManyTicks holds the bound on a pool's ticks at its edge: beyond it the pool prices nothing for good, and its ticks are forgotten.
+// TestTooManyTicks holds the bound on a pool's ticks at its edge: beyond it the nearer half of them is kept, as a window, and the pool prices its token
+// as before. Only what lies within the window is booked from there on. Once the price leaves it, the pool is asked for its ticks, though it was seen made.
 func TestTooManyTicks(t *testing.T) {
 	t.Parallel()
 	b := stage(t)
 	b.next(12, nil, tx(created(market.UniswapV3, v3, poolA, dog, usdc), priced(poolA, 0), positioned(poolA, -600, 600, e18(1_000_000))))
 	b.wantReference(dog, poolA)
 	b.next(12, nil, tx(dense(poolA, 0, market.MaxTicks-3)...)) // and the two of the position
-	if got := len(b.db.ticks[poolA]); got != market.MaxTicks || b.db.pools[poolA].Untrusted != market.Trusted {
-		t.Fatalf("%d ticks, untrusted %q; want %d and a trusted pool", got, b.db.pools[poolA].Untrusted, market.MaxTicks)
-	}
 	full := b.db.pools[poolA]
+	if got := len(b.db.ticks[poolA]); got != market.MaxTicks || full.Untrusted != market.Trusted || !full.Window.IsWhole() {
+		t.Fatalf("%d ticks, and the pool is %+v; want %d and a trusted pool", got, full, market.MaxTicks)
+	}
 	over := b.next(12, nil, tx(dense(poolA, market.MaxTicks-3, 1)...))
 	p := b.db.pools[poolA]
-	if _, kept := b.db.ticks[poolA]; kept || p.Untrusted != market.UntrustedTicks || p.Depth != 0 {
-		t.Errorf("one tick more: its ticks are kept: %v, untrusted %q, depth %v", kept, p.Untrusted, p.Depth)
+	highest := int32(market.MaxTicks-2) - 400_000          // of the dense ones
+	lower := highest - (market.MaxTicks/2 - 2)             // of which all but two of the kept are
+	kept := market.TickWindow{Lower: lower, Upper: -lower} // the price is 0
+	if p.Window != kept || p.Untrusted != market.Trusted || p.Price != full.Price || p.Depth != full.Depth || p.Locked > full.Locked {
+		t.Errorf("one tick more: the window is %+v, want %+v; the pool is %+v, before %+v", p.Window, kept, p, full)
+	}
+	if got, most := len(b.db.ticks[poolA]), market.MaxTicks/2+2; got > most || got < most-2 {
+		t.Errorf("one tick more: %d ticks are kept, want %d", got, most)
 	}
 	// A reorg brings all of it back.
 	b.db.undo(t, &over)
@@ -63,13 +71,34 @@ func TestTooManyTicks(t *testing.T) {
 		t.Errorf("after a reorg it has %d ticks and is %+v", got, b.db.pools[poolA])
 	}
 	b.next(12, nil, tx(dense(poolA, market.MaxTicks-3, 1)...))
-	// Nothing that happens to it later is kept, or makes it a price again. Another pool takes over.
-	b.next(12, nil, tx(dense(poolA, market.MaxTicks-2, 3)...), tx(positioned(poolA, -600, 600, e18(1))))
-	swap := market.Swap{Pool: poolA, Sender: router, Recipient: alice, Amount0: out(e18(1)), Amount1: in(e6(1)), SqrtPriceX96: sqrtPrice(0), Liquidity: e18(1_000_001)}
-	b.next(12, nil, tx(swap), tx(pair(poolB, dog, usdc), synced(poolB, e18(1000), e6(1000))))
+	// What happens outside of the window is passed over, what lies across its end counts within it.
+	before := b.db.ticks[poolA].Copy()
+	b.next(12, nil, tx(positioned(poolA, -390_000, lower, e18(5)), positioned(poolA, -lower, 390_000, e18(5))))
+	if !slices.Equal(b.db.ticks[poolA], before) {
+		t.Error("liquidity outside of the window changed the ticks within")
+	}
+	b.next(12, nil, tx(positioned(poolA, -800_000, 800_000, e18(1_000_000))))
+	before.ChangeRange(lower, -lower, in(e18(1_000_000)))
+	if p := b.db.pools[poolA]; !slices.Equal(b.db.ticks[poolA], before) || p.Liquidity != e18(2_000_000) || p.Depth < 1.9*full.Depth {
+		t.Errorf("after liquidity across the window's ends the pool is %+v", p)
+	}
+	b.wantReference(dog, poolA)
+	// Its price leaves the window: until it is asked nothing of it counts, and another pool takes over.
+	swap := func(tick int32) market.Event {
+		return market.Swap{Pool: poolA, Sender: router, Recipient: alice, Amount0: out(e18(1)), Amount1: in(e6(1)), SqrtPriceX96: sqrtPrice(tick), Tick: tick, Liquidity: e18(1_000_001)}
+	}
+	b.next(12, nil, tx(swap(-lower)), tx(pair(poolB, dog, usdc), synced(poolB, e18(1000), e6(1000))))
 	b.idle(12, 12)
-	if p := b.db.pools[poolA]; len(b.db.ticks) != 0 || p.Untrusted != market.UntrustedTicks || p.Liquidity != e18(1_000_001) {
-		t.Errorf("later %d pools have ticks, and the pool is %+v", len(b.db.ticks), p)
+	if p := b.db.pools[poolA]; len(b.db.ticks) != 0 || p.Untrusted != market.UntrustedTicks || p.Liquidity != e18(1_000_001) || !p.Window.IsWhole() {
+		t.Errorf("outside of its window %d pools have ticks, and the pool is %+v", len(b.db.ticks), p)
 	}
 	b.wantReference(dog, poolB)
+	liquidity := e18(1_000_001)
+	b.next(12, []market.Fact{market.PoolStateFact{
+		Pool: poolA, SqrtPriceX96: sqrtPrice(600), Tick: 600, Liquidity: liquidity, Window: market.TickWindow{Lower: -600, Upper: 1800},
+		Ticks: string(market.TickMap{}.AddRange(-600, 1800, in(liquidity)).Marshal()),
+	}}, tx(swap(600)))
+	if p := b.db.pools[poolA]; p.Untrusted != market.Trusted || p.Depth == 0 || p.CreatedBlock == 0 || len(b.db.ticks[poolA]) != 2 {
+		t.Errorf("after it was asked the pool is %+v", p)
+	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// A concentrated pool that is older than the index is asked for its ticks, which may take some blocks. Until they are known, nobody can say whether
-// its liquidity is as much as a tracked pool has to have. Its trades wait meanwhile. Each was valued at the close of its own block, as any other;
+// A concentrated pool that is older than the index, or whose price left the window of its ticks, is asked for its ticks, which may take some blocks. Until
+// they are known, nobody can say whether its liquidity is as much as a tracked pool has to have. Its trades wait meanwhile. Each was valued at the close of its own block, as any other;
 // once the liquidity is known all of them are kept, or none is.
 
 const (
@@ -120,8 +120,7 @@ func (s *State) Waiting() int { return s.waiting.count }
 // isUndecided reports whether nobody can say yet if a pool's liquidity suffices. Where trades of it wait already, a price of its quote has to be
 // known, too.
 func (tr *trades) isUndecided(p *market.Pool, quoteUSD float64) bool {
-	return p.CreatedBlock == 0 && p.Protocol.Concentrated() &&
-		(p.Untrusted == market.UntrustedTicks || quoteUSD == 0 && len(tr.s.waiting.of[p.ID]) > 0)
+	return p.Protocol.Concentrated() && (p.Untrusted == market.UntrustedTicks || quoteUSD == 0 && len(tr.s.waiting.of[p.ID]) > 0)
 }
 
 // decideWaiting decides about the trades that wait for the block's pools, once the liquidity of their pool is known: it keeps them if it suffices, and drops

@@ -155,6 +155,8 @@ type enrichment struct {
 	traded map[market.PositionKey]bool
 	// pasts are the positions that the pasts move which the batch takes in, with the places of the blocks.
 	pasts map[market.PositionKey]int
+	// windows are the pools of which a window of the ticks is known, as the blocks so far leave them; nil where a block has a state with all ticks.
+	windows map[market.Address]*windowed
 	// kept are the facts that an earlier index kept of these blocks, by block; nil until they are looked up.
 	kept map[uint64][]store.StoredFact
 }

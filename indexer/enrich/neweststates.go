@@ -95,7 +95,7 @@ func (e *enrichment) takeStates(ctx context.Context, b *market.Block) error {
 		switch p := e.state.Pool(s.pool.Pool); {
 		case p == nil && s.isNew:
 			e.add(b, market.PoolFact{Pool: s.pool.Pool, Known: true, Info: s.pool})
-		case p == nil || !e.isWithoutState(p):
+		case p == nil || !e.lacksState(p):
 			continue // it was made in a block that the index took in meanwhile, or taken back
 		}
 		e.addTold(b, s.state.PoolStateFact, s.state.Unsure)

@@ -16,7 +16,8 @@ const (
 )
 
 // poolStates asks pools that are older than the index, and traded in a block, for what they held before it. From there on their events
-// are enough. A pool whose state can't be had prices nothing, and is asked again when it trades after a while.
+// are enough, and, where the state has a window of the ticks alone, until the price comes near one of its ends: then the pool is asked anew before the next
+// block that trades in it. A pool whose state can't be had prices nothing, and is asked again when it trades after a while.
 func (e *enrichment) poolStates(ctx context.Context) error {
 	w := stateless{enrichment: e, settled: map[market.Address]bool{}, known: map[market.Address]market.PoolCreated{}}
 	for i := range e.blocks {
@@ -26,28 +27,32 @@ func (e *enrichment) poolStates(ctx context.Context) error {
 			return err
 		}
 		w.learn(b)
-		wanted := w.of(b)
-		if len(wanted) == 0 {
-			continue
+		if wanted := w.of(b); len(wanted) > 0 {
+			if err := e.statesOf(ctx, b, wanted); err != nil {
+				return err
+			}
+			w.learn(b)
 		}
-		ids := make([]market.Address, len(wanted))
-		for k := range wanted {
-			ids[k] = wanted[k].Pool
-		}
-		left, err := e.recall(ctx, b, ids, func(f market.Fact) (market.Address, bool) {
-			p, ok := f.(market.PoolStateFact)
-			return p.Pool, ok
-		})
-		if err != nil {
-			return err
-		}
-		wanted = slices.DeleteFunc(wanted, func(p market.PoolCreated) bool { return !slices.Contains(left, p.Pool) || e.waitsForState(b, p.Pool) })
-		if err := e.askStates(ctx, b, wanted[:min(statesAtOnce, len(wanted))]); err != nil {
-			return err
-		}
-		w.learn(b)
+		w.follow(b)
 	}
 	return nil
+}
+
+// statesOf has the states of pools before a block: those that an earlier index kept, and of others those with the most trades are asked.
+func (e *enrichment) statesOf(ctx context.Context, b *market.Block, wanted []market.PoolCreated) error {
+	ids := make([]market.Address, len(wanted))
+	for k := range wanted {
+		ids[k] = wanted[k].Pool
+	}
+	left, err := e.recall(ctx, b, ids, func(f market.Fact) (market.Address, bool) {
+		p, ok := f.(market.PoolStateFact)
+		return p.Pool, ok
+	})
+	if err != nil {
+		return err
+	}
+	wanted = slices.DeleteFunc(wanted, func(p market.PoolCreated) bool { return !slices.Contains(left, p.Pool) || e.waitsForState(b, p.Pool) })
+	return e.askStates(ctx, b, wanted[:min(statesAtOnce, len(wanted))])
 }
 
 func (e *enrichment) askStates(ctx context.Context, b *market.Block, pools []market.PoolCreated) error {
@@ -91,6 +96,16 @@ type stateless struct {
 	known   map[market.Address]market.PoolCreated
 }
 
+// windowed is a pool of which a window of the ticks is known, as the batch's blocks so far leave it.
+type windowed struct {
+	window market.TickWindow
+	tick   int32
+	// moved says that the block in hand moved the price, left that a block closed with it so near an end that derivation forgets the ticks.
+	moved, left bool
+}
+
+func (w *windowed) isWithoutState() bool { return w.left || !w.window.HasRoom(w.tick) }
+
 func (w *stateless) learn(b *market.Block) {
 	for _, f := range b.Facts {
 		switch f := f.(type) {
@@ -100,6 +115,54 @@ func (w *stateless) learn(b *market.Block) {
 			}
 		case market.PoolStateFact:
 			w.settled[f.Pool] = true
+			w.tookState(f)
+		}
+	}
+}
+
+// tookState notes the window of a state, which is nil where the state has all ticks.
+func (e *enrichment) tookState(f market.PoolStateFact) {
+	if e.windows == nil {
+		e.windows = map[market.Address]*windowed{}
+	}
+	e.windows[f.Pool] = nil
+	if !f.Window.IsWhole() {
+		e.windows[f.Pool] = &windowed{window: f.Window, tick: f.Tick}
+	}
+}
+
+// follow moves the prices of the pools of which a window is known on as a block does. A pool that leaves its window is asked at its next trade, however
+// short ago it was asked in vain.
+func (w *stateless) follow(b *market.Block) {
+	var moved []market.Address
+	for _, tx := range b.Txs {
+		for _, l := range tx.Logs {
+			var pool market.Address
+			var tick int32
+			switch e := l.Event.(type) {
+			case market.Swap:
+				if e.SqrtPriceX96.IsZero() {
+					continue
+				}
+				pool, tick = e.Pool, e.Tick
+			case market.PoolPriced:
+				pool, tick = e.Pool, e.Tick
+			default:
+				continue
+			}
+			if of := w.windowOf(pool); of != nil && !of.left {
+				if of.tick = tick; !of.moved {
+					of.moved = true
+					moved = append(moved, pool)
+				}
+			}
+		}
+	}
+	for _, pool := range moved {
+		of := w.windows[pool]
+		if of.moved = false; !of.window.HasDepth(of.tick) {
+			of.left = true
+			delete(w.stateless, pool)
 		}
 	}
 }
@@ -110,15 +173,21 @@ func (w *stateless) of(b *market.Block) (pools []market.PoolCreated) {
 	for _, tx := range b.Txs {
 		for _, l := range tx.Logs {
 			swap, ok := l.Event.(market.Swap)
-			if !ok || w.settled[swap.Pool] {
-				continue
-			}
-			info, ok := w.known[swap.Pool]
-			if p := w.state.Pool(swap.Pool); !ok && p != nil && w.isWithoutState(p) {
-				info, ok = CreatedOf(p), true
-			}
 			if !ok {
 				continue
+			}
+			info, isNew := w.known[swap.Pool]
+			p := w.state.Pool(swap.Pool)
+			lacks := isNew || p != nil && w.lacksState(p)
+			if w.settled[swap.Pool] {
+				of := w.windowOf(swap.Pool)
+				lacks = of != nil && of.isWithoutState()
+			}
+			if !lacks || !isNew && p == nil { // a kept fact may be of a pool that this index doesn't know
+				continue
+			}
+			if !isNew {
+				info = CreatedOf(p)
 			}
 			if trades[swap.Pool]++; trades[swap.Pool] == 1 {
 				pools = append(pools, info)
@@ -131,9 +200,39 @@ func (w *stateless) of(b *market.Block) (pools []market.PoolCreated) {
 	return pools
 }
 
-// isWithoutState reports whether a pool, whose creation wasn't seen, has to be asked for its state.
+// windowOf is a pool of which a window of the ticks is known, as the blocks so far leave it; nil where all of them are known, or none.
+func (e *enrichment) windowOf(pool market.Address) *windowed {
+	if of, ok := e.windows[pool]; ok {
+		return of
+	}
+	p := e.state.Pool(pool)
+	if p == nil || p.Untrusted != market.Trusted || p.Window.IsWhole() {
+		return nil
+	}
+	if e.windows == nil {
+		e.windows = map[market.Address]*windowed{}
+	}
+	of := &windowed{window: p.Window, tick: p.Tick}
+	e.windows[pool] = of
+	return of
+}
+
+// lacksState reports whether a pool that the index knows has to be asked for its state, as the batch's blocks so far leave it.
+func (e *enrichment) lacksState(p *market.Pool) bool {
+	if of := e.windowOf(p.ID); of != nil {
+		return of.isWithoutState() || e.hasFalseState(p)
+	}
+	return e.isWithoutState(p)
+}
+
+// isWithoutState reports whether a pool of which no window of the ticks is known has to be asked for its state: its creation wasn't seen, or its price left a
+// window.
 func (e *Enricher) isWithoutState(p *market.Pool) bool {
-	return p.CreatedBlock == 0 && p.Protocol.Concentrated() && (p.Untrusted == market.UntrustedTicks || e.falseStates[p.ID])
+	return p.Protocol.Concentrated() && p.Untrusted == market.UntrustedTicks || e.hasFalseState(p)
+}
+
+func (e *Enricher) hasFalseState(p *market.Pool) bool {
+	return p.CreatedBlock == 0 && p.Protocol.Concentrated() && e.falseStates[p.ID]
 }
 
 // CreatedOf is what a pool is asked by for its state.

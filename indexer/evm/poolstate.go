@@ -13,8 +13,6 @@ const (
 	// stateCalls is the most calls that a pool's state may take, and singleCalls where each answers one question alone: a stranger can give a
 	// pool as many ticks as he pays for.
 	stateCalls, singleCalls = 30, 300
-	// minTick and maxTick bound the ticks of a pool (Uniswap V3's TickMath).
-	minTick, maxTick = -887272, 887272
 )
 
 var (
@@ -33,6 +31,8 @@ type liquidityReader interface {
 	word(n int) string
 	tick(t int32) string
 	net(answer []byte) (market.SignedAmount, bool)
+	// atOnce are how many words, and how many ticks, one call asks for.
+	atOnce() (words, ticks int)
 	// together makes calls of questions, apart gives the answers to so many questions.
 	together(questions []string) []*call
 	apart(calls []*call, questions int) (answers [][]byte, ok bool)
@@ -44,15 +44,18 @@ type poolAsking struct {
 	reader liquidityReader // nil where reserves are all that there is
 	state  chain.PoolState
 
-	head, words, nets []*call
-	first, last       int // the words of the pool's ticks
-	ticks             []int32
+	head, words, rest, nets []*call
+	// all are the words that the pool's ticks may be in, near those of them that are asked for first.
+	all, near wordRange
+	// marked are the ticks that the words mark, and ticks those of them that are asked for: those between the window's ends, or all.
+	marked, ticks []int32
+	window        market.TickWindow
 	// single says that each call has one question; failed that nothing can be had.
 	single, failed bool
 }
 
 // PoolStates asks pools for what they hold after a block; gone reports that no node keeps its state. What a V3-like pool's ticks add up to has
-// to be its liquidity. Where there are several endpoints two of them have to give each answer.
+// to be its liquidity. Of a pool with more ticks than the calls carry there are those within a window around the price (poolwindow.go). Where there are several endpoints two of them have to give each answer.
 func (s *Source) PoolStates(ctx context.Context, at chain.Ref, pools []market.PoolCreated) (states []chain.PoolState, gone bool, err error) {
 	return statesOf(pools, func(list []*call) (unsure []bool, gone bool, err error) {
 		if gone, err = s.calls(ctx, at, list); err != nil || gone {
@@ -72,7 +75,9 @@ func statesOf(pools []market.PoolCreated, ask askCalls) (states []chain.PoolStat
 	for i, p := range pools {
 		asked[i] = newPoolAsking(p)
 	}
-	for _, step := range []func(*poolAsking) []*call{(*poolAsking).askHead, (*poolAsking).askWords, (*poolAsking).askSingleWords, (*poolAsking).askTicks} {
+	for _, step := range []func(*poolAsking) []*call{
+		(*poolAsking).askHead, (*poolAsking).askWords, (*poolAsking).askSingleWords, (*poolAsking).askRest, (*poolAsking).askTicks,
+	} {
 		if gone, err = askPools(asked, step, ask); err != nil || gone {
 			return nil, gone, err
 		}
@@ -124,7 +129,7 @@ func newPoolAsking(p market.PoolCreated) poolAsking {
 	}
 	if a.failed = p.TickSpacing <= 0; !a.failed {
 		spacing := int(p.TickSpacing)
-		a.first, a.last = wordOf(minTick/spacing), wordOf(maxTick/spacing)
+		a.all = wordRange{wordOf(market.MinTick / spacing), wordOf(market.MaxTick / spacing)}
 	}
 	return a
 }
@@ -150,15 +155,8 @@ func (a *poolAsking) askWords() []*call {
 	if a.failed = !a.reader.readHead(a.head, f) || f.SqrtPriceX96.IsZero(); a.failed {
 		return nil
 	}
-	a.words = a.reader.together(a.wordQuestions())
+	a.askNear()
 	return a.words
-}
-
-func (a *poolAsking) wordQuestions() (questions []string) {
-	for w := a.first; w <= a.last; w++ {
-		questions = append(questions, a.reader.word(w))
-	}
-	return questions
 }
 
 // askSingleWords asks each word alone where the contract that takes many questions isn't there: a call of an account without code succeeds, and
@@ -168,43 +166,8 @@ func (a *poolAsking) askSingleWords() []*call {
 		return nil
 	}
 	a.reader, a.single = v3Reader{pool: a.pool.Pool, single: true}, true
-	if a.failed = len(a.head)+a.last-a.first+1 > singleCalls; a.failed {
-		return nil
-	}
-	a.words = a.reader.together(a.wordQuestions())
+	a.askNear()
 	return a.words
-}
-
-// askTicks asks for the ticks that are marked.
-func (a *poolAsking) askTicks() []*call {
-	if a.reader == nil {
-		return nil
-	}
-	words, ok := a.reader.apart(a.words, a.last-a.first+1)
-	if a.failed = !ok; a.failed {
-		return nil
-	}
-	var questions []string
-	for i, word := range words {
-		if len(word) < 32 {
-			a.failed = true
-			return nil
-		}
-		for _, bit := range marked(word[:32]) {
-			tick := int32(((a.first+i)<<8 + bit) * int(a.pool.TickSpacing))
-			a.ticks = append(a.ticks, tick)
-			questions = append(questions, a.reader.tick(tick))
-		}
-	}
-	most := stateCalls
-	if a.single {
-		most = singleCalls
-	}
-	a.nets = a.reader.together(questions)
-	if a.failed = len(a.head)+len(a.words)+len(a.nets) > most; a.failed {
-		return nil
-	}
-	return a.nets
 }
 
 // finish says what follows from the answers.
@@ -233,8 +196,12 @@ func (a *poolAsking) finish() {
 		}
 		ticks[i] = market.TickNet{Tick: a.ticks[i], Net: net}
 	}
-	f.Ticks = string(ticks.Marshal())
-	a.state.Known = addUp(ticks, f)
+	if a.window.IsWhole() {
+		a.state.Known = addUp(ticks, f)
+	} else {
+		ticks, a.state.Known = ticks.Close(a.window, f.Tick, f.Liquidity)
+	}
+	f.Ticks, f.Window = string(ticks.Marshal()), a.window
 }
 
 // addUp reports whether the ticks up to the current one add up to the liquidity, and all of them to nothing: so they do in every such pool

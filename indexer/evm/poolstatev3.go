@@ -61,13 +61,17 @@ func (r v3Reader) net(answer []byte) (v market.SignedAmount, ok bool) {
 	return signed128(answer[48:64]), true
 }
 
-func (r v3Reader) together(questions []string) (calls []*call) {
-	atOnce := wordsAtOnce
-	if len(questions) > 0 && strings.HasPrefix(questions[0], callTicks) {
-		atOnce = ticksAtOnce
-	}
+func (r v3Reader) atOnce() (words, ticks int) {
 	if r.single {
-		atOnce = 1
+		return 1, 1
+	}
+	return wordsAtOnce, ticksAtOnce
+}
+
+func (r v3Reader) together(questions []string) (calls []*call) {
+	atOnce, ofTicks := r.atOnce()
+	if len(questions) > 0 && strings.HasPrefix(questions[0], callTicks) {
+		atOnce = ofTicks
 	}
 	for ; len(questions) > 0; questions = questions[min(atOnce, len(questions)):] {
 		c := &call{to: r.pool, data: questions[0], questions: 1}

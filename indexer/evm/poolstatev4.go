@@ -75,6 +75,8 @@ func (r v4Reader) tick(t int32) string { return r.entry(v4Ticks, int(t)) }
 // net is the upper half of a tick's first word (Pool.TickInfo).
 func (r v4Reader) net(answer []byte) (market.SignedAmount, bool) { return signed128(answer[:16]), true }
 
+func (r v4Reader) atOnce() (words, ticks int) { return slotsAtOnce, slotsAtOnce }
+
 func (r v4Reader) together(questions []string) (calls []*call) {
 	for ; len(questions) > 0; questions = questions[min(slotsAtOnce, len(questions)):] {
 		part := questions[:min(slotsAtOnce, len(questions))]

@@ -13,8 +13,8 @@ const (
 	// pricesWithin is how many blocks before a trade a price is looked for, firstPrices in how many of them at first; each question after it is about ten times as
 	// many. priceQuestions is how many questions that takes at most, with nodes that take few blocks at once.
 	pricesWithin, firstPrices, priceQuestions = 30_000, 300, 60
-	// sourcesTried is in how many pools of a quote asset a price is looked for.
-	sourcesTried = 3
+	// sourcesTried is in how many pools of a quote asset a price is looked for: a pool of ranges tells none before its first trade.
+	sourcesTried = 8
 )
 
 // blocks are blocks of the past, while one wallet's are read.

@@ -212,8 +212,9 @@ type PoolStateFact struct {
 	SqrtPriceX96       Amount
 	Tick               int32
 	Liquidity          Amount
-	// Ticks are all initialised ticks as TickMap.Marshal writes them: facts have to be comparable.
-	Ticks string
+	// Ticks are all initialised ticks as TickMap.Marshal writes them: facts have to be comparable. Where Window isn't whole they are those within it.
+	Ticks  string
+	Window TickWindow
 }
 
 // BalanceFact is what balanceOf answered for the state before the block, to hold a derived balance against.

@@ -120,6 +120,9 @@ type Pool struct {
 	SqrtPriceX96 Amount
 	Liquidity    Amount
 	Tick         int32
+	// Window is the part of a pool of ranges whose ticks are known, where not all are: Locked and the reserves are what lies within it, which is no
+	// more than what the pool has.
+	Window TickWindow
 
 	// Price is of one whole base in whole quotes at the last block's close; 0 while unknown.
 	Price float64

@@ -10,8 +10,8 @@ import (
 // when the price rises through it. It is sorted.
 type TickMap []TickNet
 
-// MaxTicks is the most ticks of a pool that are kept; beyond it they count as unknown. What a change of liquidity writes, and what pricing
-// a pool takes, grows with its ticks, and a stranger pays some 50,000 gas for each.
+// MaxTicks is the most ticks of a pool that are kept; beyond it half as many are, those nearest to the price (TickMap.Narrow). What a change of
+// liquidity writes, and what pricing a pool takes, grows with its ticks, and a stranger pays some 50,000 gas for each.
 const MaxTicks = 131_072
 
 // TickNet is one initialised tick.
@@ -52,7 +52,10 @@ func (m *TickMap) change(tick int32, delta SignedAmount) {
 	}
 }
 
-const tickBytes = 4 + 1 + 16
+const (
+	netBytes  = 16
+	tickBytes = 4 + 1 + netBytes
+)
 
 // Marshal writes each tick as 21 bytes: tick (big-endian int32), sign (1 is negative), 128-bit big-endian magnitude.
 func (m TickMap) Marshal() []byte {
@@ -65,7 +68,7 @@ func (m TickMap) Marshal() []byte {
 		}
 		out = append(out, sign)
 		b := n.Net.Abs.Bytes32()
-		out = append(out, b[16:]...)
+		out = append(out, b[32-netBytes:]...)
 	}
 	return out
 }

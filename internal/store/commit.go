@@ -184,6 +184,11 @@ func applyRows(ctx context.Context, tx *database.Transaction, u *undoLog, chain 
 	}); err != nil {
 		return err
 	}
+	if hasNewWindow(ch.Pools) {
+		if err := needReader(ctx, tx, windowsSchema); err != nil {
+			return err
+		}
+	}
 	if err := apply(ctx, tx, u, ch.Pools, func(k market.Address, v *market.Pool) model.Pool {
 		if v == nil {
 			v = &market.Pool{ID: k}
@@ -221,6 +226,16 @@ func applyRows(ctx context.Context, tx *database.Transaction, u *undoLog, chain 
 			v = &market.QuotePrice{Asset: k}
 		}
 		return model.OfQuote(chain, v, as)
+	})
+}
+
+// windowsSchema is the oldest schema whose binaries know that a pool's ticks may be a window. Others would take them for all ticks.
+const windowsSchema = 29
+
+// hasNewWindow reports whether of a pool's ticks a window alone is known from these changes on.
+func hasNewWindow(pools []market.Change[market.Address, market.Pool]) bool {
+	return slices.ContainsFunc(pools, func(c market.Change[market.Address, market.Pool]) bool {
+		return c.After != nil && !c.After.Window.IsWhole() && (c.Before == nil || c.Before.Window.IsWhole())
 	})
 }
 

@@ -102,6 +102,35 @@ type poolStateBody struct {
 	Liquidity    model.DecimalAmount `json:"liquidity"`
 	// Ticks are as market.TickMap writes them, in base64.
 	Ticks []byte `json:"ticks,omitempty"`
+	// Window is the part of the pool's ticks that these are; left out where they are all.
+	Window *tickWindowBody `json:"window,omitempty"`
+}
+
+type tickWindowBody struct {
+	Lower int32 `json:"lower"`
+	Upper int32 `json:"upper"`
+}
+
+func bodyOfPoolState(f *market.PoolStateFact) poolStateBody {
+	b := poolStateBody{
+		Version: factVersion, Pool: model.AddressText{Address: f.Pool}, Reserve0: model.DecimalAmount{Amount: f.Reserve0}, Reserve1: model.DecimalAmount{Amount: f.Reserve1},
+		SqrtPriceX96: model.DecimalAmount{Amount: f.SqrtPriceX96}, Tick: f.Tick, Liquidity: model.DecimalAmount{Amount: f.Liquidity}, Ticks: []byte(f.Ticks),
+	}
+	if !f.Window.IsWhole() {
+		b.Window = &tickWindowBody{f.Window.Lower, f.Window.Upper}
+	}
+	return b
+}
+
+func (b *poolStateBody) fact() market.PoolStateFact {
+	f := market.PoolStateFact{
+		Pool: b.Pool.Address, Reserve0: b.Reserve0.Amount, Reserve1: b.Reserve1.Amount, SqrtPriceX96: b.SqrtPriceX96.Amount, Tick: b.Tick,
+		Liquidity: b.Liquidity.Amount, Ticks: string(b.Ticks),
+	}
+	if w := b.Window; w != nil {
+		f.Window = market.TickWindow{Lower: w.Lower, Upper: w.Upper}
+	}
+	return f
 }
 
 type supplyBody struct {
@@ -215,10 +244,7 @@ func factToBody(fact market.Fact) (kind string, ref []byte, body any, err error)
 		}
 		return "pool", f.Pool.Bytes(), b, nil
 	case market.PoolStateFact:
-		return "pool_state", f.Pool.Bytes(), poolStateBody{
-			Version: factVersion, Pool: model.AddressText{Address: f.Pool}, Reserve0: model.DecimalAmount{Amount: f.Reserve0}, Reserve1: model.DecimalAmount{Amount: f.Reserve1},
-			SqrtPriceX96: model.DecimalAmount{Amount: f.SqrtPriceX96}, Tick: f.Tick, Liquidity: model.DecimalAmount{Amount: f.Liquidity}, Ticks: []byte(f.Ticks),
-		}, nil
+		return "pool_state", f.Pool.Bytes(), bodyOfPoolState(&f), nil
 	case market.SupplyFact:
 		return "supply", f.Token.Bytes(), supplyBody{factVersion, model.AddressText{Address: f.Token}, model.DecimalAmount{Amount: f.Supply}}, nil
 	case market.BalanceFact:
@@ -302,10 +328,7 @@ func readFact(kind string, body []byte) (market.Fact, error) {
 		if err != nil {
 			return nil, err
 		}
-		return market.PoolStateFact{
-			Pool: b.Pool.Address, Reserve0: b.Reserve0.Amount, Reserve1: b.Reserve1.Amount, SqrtPriceX96: b.SqrtPriceX96.Amount, Tick: b.Tick,
-			Liquidity: b.Liquidity.Amount, Ticks: string(b.Ticks),
-		}, err
+		return b.fact(), nil
 	case "supply":
 		b, err := model.ReadBody[supplyBody](body)
 		return market.SupplyFact{Token: b.Token.Address, Supply: b.Supply.Amount}, err

@@ -40,6 +40,7 @@ func everyRow(n int, full bool) *store.Commit {
 			Status: market.HoldersCurrent, Reason: "r", Count: 3, Strikes: 1, Gained: market.Growth{Sum: -1.5, At: 6},
 		}
 		pool.Stable, pool.Unlisted, pool.Day.ReferenceQuote, pool.CountsSince = true, true, 0.1, 9
+		pool.Window = market.TickWindow{Lower: -887280, Upper: 60}
 		launch.GraduatedTx, launch.Pool, launch.CompletedAt, launch.GraduatedAt = market.EVMTx(hash(5)), poolID(6), 7, 8
 		launch.Unvalued = true
 		launch.TargetQuote, launch.FeeBps, launch.Reserves.Price = huge(10), 100, amount(11)
@@ -280,6 +281,10 @@ func everyFact() []market.Fact {
 		market.PoolStateFact{
 			Pool: address(2), SqrtPriceX96: huge(4), Tick: -887272, Liquidity: huge(5),
 			Ticks: string(market.TickMap{}.AddRange(-60, 120, market.SignedAmount{Abs: amount(7)}).Marshal()),
+		},
+		market.PoolStateFact{
+			Pool: address(2), SqrtPriceX96: huge(4), Tick: -887272, Liquidity: huge(5), Window: market.TickWindow{Lower: -887280, Upper: 60},
+			Ticks: string(market.TickMap{}.AddRange(-887280, 60, market.SignedAmount{Abs: amount(7)}).Marshal()),
 		},
 		market.PoolStateFact{Pool: address(2), Reserve0: huge(6), Reserve1: amount(1)},
 		market.SupplyFact{Token: address(1), Supply: amount(0)},

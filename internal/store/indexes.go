@@ -73,9 +73,9 @@ func registerFirst(ctx context.Context, tx *database.Transaction, index string) 
 // generationsSchema is the oldest schema whose binaries know generations.
 const generationsSchema = 15
 
-// needReader keeps binaries away that don't know a version of the schema.
-func needReader(ctx context.Context, tx *database.Transaction, version int) error {
-	if _, err := tx.NewRaw("UPDATE schema_reader SET oldest = ? WHERE oldest < ?", version, version).Exec(ctx); err != nil {
+// needReader keeps binaries away that don't know a schema.
+func needReader(ctx context.Context, tx *database.Transaction, schema int) error {
+	if _, err := tx.NewRaw("UPDATE schema_reader SET oldest = ? WHERE oldest < ?", schema, schema).Exec(ctx); err != nil {
 		return fmt.Errorf("database: say which binaries may read it: %w", err)
 	}
 	return nil

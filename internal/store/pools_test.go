@@ -303,6 +303,8 @@ func dropMembers(t *testing.T, db *sql.DB) {
 	}
 	must(t, db, "ALTER TABLE pools DROP COLUMN counts_since")
 	must(t, db, "ALTER TABLE pools DROP COLUMN virtual1")
+	must(t, db, "ALTER TABLE pools DROP COLUMN window_lower")
+	must(t, db, "ALTER TABLE pools DROP COLUMN window_upper")
 	must(t, db, "DROP TABLE payments")
 	for _, column := range []string{"funding", "funder", "funded_at", "age", "first_at"} {
 		must(t, db, "ALTER TABLE trades DROP COLUMN "+column)

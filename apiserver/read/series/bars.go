@@ -101,9 +101,8 @@ func (b *Bars) IsClosed() bool {
 	return b.To <= b.FinalAt() && b.Width >= candle.Minute && !b.Token.Stale && !b.mayGetTrades()
 }
 
-// mayGetTrades reports whether earlier trades of the pool may come in yet: those of a pool that is older than the index wait until its liquidity
-// is known.
+// mayGetTrades reports whether earlier trades of the pool may come in yet: those of a pool whose ticks aren't known wait until its liquidity is.
 func (b *Bars) mayGetTrades() bool {
 	p := b.Pool
-	return p != nil && p.CreatedBlock == 0 && p.Protocol.Concentrated() && p.Untrusted == market.UntrustedTicks
+	return p != nil && p.Protocol.Concentrated() && p.Untrusted == market.UntrustedTicks
 }

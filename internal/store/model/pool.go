@@ -45,6 +45,8 @@ type Pool struct {
 	DayQuote     float64 `bun:"day_reference_quote"`
 	CountsSince  int64   `image:",later"`
 	Virtual1     []byte  `bun:"virtual1" image:",later"`
+	WindowLower  int32   `image:",later"`
+	WindowUpper  int32   `image:",later"`
 	Stamped
 }
 
@@ -58,7 +60,8 @@ func OfPool(chain string, p *market.Pool, as Stamped) Pool {
 		Reserve0: BytesOf(&p.Reserve0), Reserve1: BytesOf(&p.Reserve1), SqrtPriceX96: BytesOf(&p.SqrtPriceX96),
 		Liquidity: BytesOf(&p.Liquidity), Tick: p.Tick, Price: p.Price, Depth: p.Depth, Locked: p.Locked,
 		LastTradeAt: p.LastTradeAt, DayVolumeUSD: BytesOf(&p.Day.VolumeUSD), DayBuys: p.Day.Buys, DaySells: p.Day.Sells,
-		DayReference: p.Day.ReferenceUSD, DayQuote: p.Day.ReferenceQuote, CountsSince: p.CountsSince, Virtual1: signedBytesOf(p.Virtual1), Stamped: as,
+		DayReference: p.Day.ReferenceUSD, DayQuote: p.Day.ReferenceQuote, CountsSince: p.CountsSince, Virtual1: signedBytesOf(p.Virtual1),
+		WindowLower: p.Window.Lower, WindowUpper: p.Window.Upper, Stamped: as,
 	}
 }
 
@@ -74,6 +77,7 @@ func (r *Pool) Value() (market.Pool, error) {
 		Reserve0: c.Amount(r.Reserve0), Reserve1: c.Amount(r.Reserve1), SqrtPriceX96: c.Amount(r.SqrtPriceX96),
 		Liquidity: c.Amount(r.Liquidity), Tick: r.Tick, Price: r.Price, Depth: r.Depth, Locked: r.Locked,
 		LastTradeAt: r.LastTradeAt, CountsSince: r.CountsSince, Virtual1: c.signed(r.Virtual1),
+		Window: market.TickWindow{Lower: r.WindowLower, Upper: r.WindowUpper},
 		Day: market.Window{
 			VolumeUSD: c.Amount(r.DayVolumeUSD), Buys: r.DayBuys, Sells: r.DaySells, ReferenceUSD: r.DayReference,
 			ReferenceQuote: r.DayQuote,

@@ -1,0 +1,171 @@
+package enrich
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/derive"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// mockStates stands in for nodes: it gives a pool's state before a block as the test has it, and answers nothing else.
+type mockStates struct {
+	chain.FactSource
+	chain.SampleSource
+	chain.GasSource
+	chain.PoolSource
+	chain.PoolKeySource
+	chain.ContractSource
+
+	// ticks are where the price is after a block; without an entry the state isn't known.
+	ticks map[uint64]int32
+	asked []uint64
+}
+
+func (n *mockStates) PoolStates(_ context.Context, at chain.Ref, pools []market.PoolCreated) (states []chain.PoolState, gone bool, err error) {
+	n.asked = append(n.asked, at.Number+1)
+	tick, known := n.ticks[at.Number]
+	for _, p := range pools {
+		states = append(states, chain.PoolState{Known: known, PoolStateFact: market.PoolStateFact{
+			Pool: p.Pool, Tick: tick, SqrtPriceX96: market.Amount{1}, Window: market.TickWindow{Lower: tick - 1000, Upper: tick + 1000},
+		}})
+	}
+	return states, false, nil
+}
+
+// TestWindowsAreAskedAnew follows pools of which a window of the ticks is known, in one batch, in batches of one block, and as an index that begins anew
+// with the kept facts: they ask before the same blocks, and take the same facts in.
+func TestWindowsAreAskedAnew(t *testing.T) {
+	t.Parallel()
+	const pool, dog, weth = 4, 2, 3
+	window := market.TickWindow{Lower: -1000, Upper: 1000}
+	windowed := market.Pool{Window: window}
+	for name, c := range map[string]struct {
+		pool market.Pool
+		// swaps are where the trades of the blocks from 1 on leave the price; a block without any has no trade.
+		swaps [][]int32
+		// unknown are the blocks after which the state can't be had; want are those before which the pool is asked.
+		unknown, want []uint64
+	}{
+		"it stays within":                            {windowed, [][]int32{{100}, {700}, {-700}, {0}}, nil, nil},
+		"it comes near an end":                       {windowed, [][]int32{{701}, {}, {800}, {800}}, nil, []uint64{3}},
+		"it leaves":                                  {windowed, [][]int32{{1500}, {1600}, {1600}}, nil, []uint64{2}},
+		"it leaves and comes back in its block":      {windowed, [][]int32{{1500, 0}, {100}}, nil, nil},
+		"it leaves and comes back in the next block": {windowed, [][]int32{{1500}, {0}, {100}}, nil, []uint64{2, 3}},
+		"it leaves one window after the other":       {windowed, [][]int32{{1500}, {3500}, {3600}, {9000}, {9100}}, nil, []uint64{2, 3, 5}},
+		"it was seen made":                           {market.Pool{Window: window, CreatedBlock: 7}, [][]int32{{1500}, {1600}, {1600}}, nil, []uint64{2}},
+		"nothing was known of it":                    {market.Pool{Untrusted: market.UntrustedTicks}, [][]int32{{0}, {100}, {900}, {900}}, nil, []uint64{1, 4}},
+		"all of it is known":                         {market.Pool{}, [][]int32{{5000}, {-5000}}, nil, nil},
+		"it has a hook that isn't declared":          {market.Pool{Window: window, Untrusted: market.UntrustedHook}, [][]int32{{5000}, {5000}}, nil, nil},
+		"asked in vain near the end, then it leaves": {windowed, [][]int32{{750}, {760}, {750}, {900}, {900}, {900}}, []uint64{1}, []uint64{2, 5}},
+		"asked in vain once it left":                 {windowed, [][]int32{{1500}, {1500}, {1500}}, []uint64{1}, []uint64{2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, err := derive.New(&chainconfig.Chain{
+				ID: "test", Family: chainconfig.EVM, Native: chainconfig.Native{Wrapped: at(weth)}, Quotes: []chainconfig.Quote{{Symbol: "WETH", Address: at(weth)}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.pool.ID, c.pool.Base, c.pool.Quote, c.pool.Protocol, c.pool.TickSpacing = at(pool), at(dog), at(weth), market.UniswapV3, 1
+			nodes := &mockStates{ticks: map[uint64]int32{0: 0}}
+			var blocks []market.Block
+			for i, ticks := range c.swaps {
+				b := market.Block{Header: market.Header{Number: uint64(i + 1), Hash: market.Hash{byte(i + 1)}, Time: int64(1000 + i)}}
+				nodes.ticks[b.Number] = nodes.ticks[b.Number-1]
+				for k, tick := range ticks {
+					swap := market.Swap{Pool: at(pool), Tick: tick, SqrtPriceX96: market.Amount{1}}
+					b.Txs = append(b.Txs, market.Tx{ID: market.EVMTx([32]byte{byte(i), byte(k)}), Logs: []market.Log{{Event: swap}}})
+					nodes.ticks[b.Number] = tick
+				}
+				blocks = append(blocks, b)
+			}
+			for _, n := range c.unknown {
+				delete(nodes.ticks, n)
+			}
+			run := func(length int, kept []store.StoredFact) (facts []string, stored []store.StoredFact, asked []uint64) {
+				nodes.asked = nil
+				s := derive.NewState(market.Beginning{})
+				s.Put(market.Wanted{Pools: []market.Address{at(pool), at(5)}}, market.Rows{Pools: []market.Pool{c.pool}})
+				s.Put(market.Wanted{PoolsOf: []market.Address{at(dog)}, Tokens: []market.Address{at(dog), at(weth)}, Launches: []market.Address{at(dog)}}, market.Rows{})
+				e := New(Options{
+					Config: &chainconfig.Chain{}, Nodes: nodes, Machine: m, Beat: func() {},
+					KeptFacts: func(context.Context, uint64, uint64) (map[uint64][]store.StoredFact, error) {
+						out := map[uint64][]store.StoredFact{}
+						for _, f := range kept {
+							out[f.Block] = append(out[f.Block], f)
+						}
+						return out, nil
+					},
+				})
+				for list := range slices.Chunk(blocks, length) {
+					list = slices.Clone(list)
+					for i := range list {
+						list[i].Facts = nil
+					}
+					n := &enrichment{Enricher: e, state: s, blocks: list}
+					if err := n.poolStates(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					for _, f := range n.facts {
+						if f, ok := f.Fact.(market.PoolStateFact); ok {
+							facts = append(facts, fmt.Sprint(f.Tick, f.Window))
+						}
+					}
+					stored = append(stored, n.facts...)
+					if err := m.Apply(s, list, list[len(list)-1].Header); err != nil {
+						t.Fatal(err)
+					}
+					_ = s.Flush(100)
+				}
+				return facts, stored, nodes.asked
+			}
+			facts, stored, asked := run(len(blocks), nil)
+			if !slices.Equal(asked, c.want) {
+				t.Errorf("it is asked before the blocks %v, want %v", asked, c.want)
+			}
+			one, _, askedByOne := run(1, nil)
+			if !slices.Equal(asked, askedByOne) || !slices.Equal(facts, one) {
+				t.Errorf("block by block it is asked before %v and told %v; at once %v and %v", askedByOne, one, asked, facts)
+			}
+			if len(c.unknown) > 0 {
+				return
+			}
+			again, _, askedAgain := run(1, stored)
+			if len(askedAgain) > 0 || strings.Join(again, "\n") != strings.Join(facts, "\n") {
+				t.Errorf("with the kept facts it is asked before %v and told %v; before %v", askedAgain, again, facts)
+			}
+		})
+	}
+}
+
+// TestAKeptStateOfAnUnknownPool has an earlier index's state of a pool that this index doesn't know, as when the pool's quote isn't declared any more, and a trade
+// out of that state's window.
+func TestAKeptStateOfAnUnknownPool(t *testing.T) {
+	t.Parallel()
+	swap := func(tick int32) []market.Tx {
+		return []market.Tx{{Logs: []market.Log{{Event: market.Swap{Pool: at(4), Tick: tick, SqrtPriceX96: market.Amount{1}}}}}}
+	}
+	blocks := []market.Block{
+		{Header: market.Header{Number: 1}, Txs: swap(5000), Facts: []market.Fact{market.PoolStateFact{Pool: at(4), Window: market.TickWindow{Lower: -1000, Upper: 1000}}}},
+		{Header: market.Header{Number: 2}, Txs: swap(5000)},
+	}
+	s := derive.NewState(market.Beginning{})
+	s.Put(market.Wanted{Pools: []market.Address{at(4)}}, market.Rows{})
+	nodes := &mockStates{}
+	e := New(Options{
+		Config: &chainconfig.Chain{}, Nodes: nodes, Beat: func() {},
+		KeptFacts: func(context.Context, uint64, uint64) (map[uint64][]store.StoredFact, error) { return nil, nil },
+	})
+	n := &enrichment{Enricher: e, state: s, blocks: blocks}
+	if err := n.poolStates(t.Context()); err != nil || len(nodes.asked) > 0 {
+		t.Errorf("it is asked before the blocks %v, %v", nodes.asked, err)
+	}
+}

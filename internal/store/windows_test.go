@@ -1,0 +1,40 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+// TestAWindowKeepsEarlierBinariesAway: a binary that doesn't know windows would take the ticks of one for all of the pool's. From the first window on it is
+// refused.
+func TestAWindowKeepsEarlierBinariesAway(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			s := storetest.Open(t, kind)
+			l, err := s.Leases.Acquire(ctx, "base", "test", time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := map[string]*market.Changes{}
+			for n, want := range []int{9, 29, 29} { // a whole map, a window, and the window again
+				c := commitOf(n+1, 1, before)
+				if n > 0 {
+					c.Changes.Pools[0].After.Window = market.TickWindow{Lower: -887272, Upper: 10}
+				}
+				if err := s.Commit(ctx, l, c); err != nil {
+					t.Fatal(err)
+				}
+				var oldest int
+				if err := s.Inspect.Database().Read.QueryRowContext(ctx, "SELECT oldest FROM schema_reader").Scan(&oldest); err != nil || oldest != want {
+					t.Errorf("after commit %d the oldest schema that a binary must know is %d, %v; want %d", n+1, oldest, err, want)
+				}
+			}
+		})
+	}
+}
