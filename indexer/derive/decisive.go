@@ -31,7 +31,7 @@ func (m *Machine) Decisive(s *State, c *market.Changes) string {
 	}
 	for i := range c.Pools {
 		p := &c.Pools[i]
-		if p.Before == nil || p.After == nil || p.After.Untrusted != market.Trusted || !moves(p.Before.Price, p.After.Price, tokenMove) {
+		if p.Before == nil || p.After == nil || p.Before.Untrusted != market.Trusted && p.After.Untrusted != market.Trusted || !moves(p.Before.Price, p.After.Price, tokenMove) {
 			continue
 		}
 		if q := s.quotes.get(p.After.Quote); q != nil && max(p.Before.Locked, p.After.Locked)*q.USD > decisiveUSD {

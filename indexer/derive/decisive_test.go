@@ -24,6 +24,11 @@ func TestDecisiveChanges(t *testing.T) {
 			After:  &market.Pool{Quote: weth, Price: after, Locked: lockedAfter, Untrusted: why},
 		}}}
 	}
+	distrusted := func(before, after market.UntrustedReason) market.Changes {
+		c := pool(1, 9, 6, 6, before)
+		c.Pools[0].After.Untrusted = after
+		return c
+	}
 	for name, tt := range map[string]struct {
 		c    market.Changes
 		want bool
@@ -48,6 +53,8 @@ func TestDecisiveChanges(t *testing.T) {
 		"a shallow token moves":         {pool(1, 9, 4, 4, market.Trusted), false},
 		"a token's liquidity is gone":   {pool(1, 0, 6, 0, market.Trusted), true},
 		"a pool that prices nothing":    {pool(1, 9, 6, 6, market.UntrustedFactory), false},
+		"a price leaves its window":     {distrusted(market.Trusted, market.UntrustedTicks), true},
+		"a pool prices from now on":     {distrusted(market.UntrustedTicks, market.Trusted), true},
 		"a pool's first price":          {pool(0, 9, 0, 60, market.Trusted), false},
 		"a token moves into deep water": {pool(1, 9, 1, 60, market.Trusted), true},
 	} {

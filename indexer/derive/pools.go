@@ -79,8 +79,8 @@ func (ps *pools) asked(f market.PoolStateFact) {
 	if err != nil || len(ticks) > market.MaxTicks || !f.Window.Fits(ticks, f.Tick) {
 		return
 	}
-	if !ps.isHookDeclared(p.Factory, p.Hooks) {
-		p.Untrusted = market.UntrustedHook // no state makes it a price
+	if l := ps.s.launches.get(p.Base); !ps.isHookDeclared(p.Factory, p.Hooks) && (l == nil || l.Pool != p.ID) {
+		p.Untrusted = market.UntrustedHook // neither the declaration nor a venue vouches for it, and no state makes it a price
 	}
 	if p.Untrusted != market.UntrustedTicks && p.Untrusted != market.Trusted {
 		return
@@ -88,6 +88,7 @@ func (ps *pools) asked(f market.PoolStateFact) {
 	p.SqrtPriceX96, p.Tick, p.Liquidity, p.Window, p.Untrusted = f.SqrtPriceX96, f.Tick, f.Liquidity, f.Window, market.Trusted
 	*ps.s.ticks.edit(p.ID) = ticks
 	ps.ownTicks[p.ID] = true
+	ps.reprice(p) // trades count by what the pool holds before the block
 }
 
 // isHookDeclared reports whether a pool of a factory has no hook, or one that the chain document declares.

@@ -266,6 +266,47 @@ func TestAFalseWindow(t *testing.T) {
 	}
 }
 
+// TestASaleInTheBlockOfANewWindow: a pool that is asked anew before a block has its liquidity before that block, so that a member's sale in it counts.
+func TestASaleInTheBlockOfANewWindow(t *testing.T) {
+	t.Parallel()
+	b := stage(t, minimum(1000), counted(1000))
+	windowStory(b, manyTicks, someWindow)
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time)}, tx(moved(dog, poolA, alice, e18(100)), swappedTo(poolA, manyTicks, 0)))
+	b.next(12, nil, tx(swappedTo(poolA, manyTicks, 3000)))
+	if p := b.db.pools[poolA]; p.Untrusted != market.UntrustedTicks || p.Locked != 0 {
+		t.Fatalf("out of its window the pool is %+v", p)
+	}
+	sale := market.Swap{
+		Pool: poolA, Sender: router, Recipient: alice, Amount0: in(e18(1)), Amount1: out(e18(1)), SqrtPriceX96: sqrtPrice(3000), Tick: 3000,
+		Liquidity: liquidityAt(manyTicks, 3000),
+	}
+	b.next(12, []market.Fact{windowedState(t, poolA, manyTicks, market.TickWindow{Lower: 1200, Upper: 4800}, 3000)}, tx(moved(dog, alice, poolA, e18(1)), sale))
+	if p, _ := b.profit(1); p.Sales != 1 || p.IneligibleSells != 0 {
+		t.Errorf("the sale is counted as %+v", p)
+	}
+}
+
+// TestAVouchedHookIsKept: a launch's own pool, for whose hook its venue vouches, may get too many ticks and be asked for a window of them. It prices its token
+// all the same.
+func TestAVouchedHookIsKept(t *testing.T) {
+	t.Parallel()
+	b := stage(t)
+	pool := poolID(5)
+	b.launchPup()
+	b.next(12, nil, tx(hooked(pool), fills(pool), graduatedTo(pool)))
+	p := b.db.pools[pool]
+	if p.Untrusted != market.Trusted {
+		t.Fatalf("the pool is %q", p.Untrusted)
+	}
+	p.Window = someWindow
+	b.db.pools[pool] = p
+	b.restart(b.last)
+	b.next(12, []market.Fact{windowedState(t, pool, manyTicks, someWindow, 0)}, tx(swappedTo(pool, manyTicks, 600)))
+	if p := b.db.pools[pool]; p.Untrusted != market.Trusted || p.Window != someWindow || p.Tick != 600 {
+		t.Errorf("asked for its state the pool is %+v", p)
+	}
+}
+
 // TestAHookStaysOne: a pool of a hook that isn't declared prices nothing, whatever becomes of its ticks and whatever it is asked for.
 func TestAHookStaysOne(t *testing.T) {
 	t.Parallel()

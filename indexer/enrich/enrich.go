@@ -31,8 +31,13 @@ type Enricher struct {
 
 	// notPools are contracts that swapped and turned out to be no pool of ours.
 	notPools map[market.Address]notPool
-	// stateless are pools older than the index whose state was asked for in vain.
-	stateless      map[market.Address]notPool
+	// stateless are pools older than the index whose state was asked for in vain, and reasked are those whose windows became known.
+	stateless, reasked map[market.Address]notPool
+	// left are the pools whose price left their window: they are asked anew without a trade, too.
+	left map[market.Address]bool
+	// met says that a pool without a state was met. From there on all states that an earlier index kept are taken in: which pool it asked before which block
+	// follows from more than the chain.
+	met            bool
 	newestStates   newestStates
 	newestSupplies newestSupplies
 	// falseStates are pools of which a false state was taken in, which is too old to take back.
@@ -76,7 +81,8 @@ type Options struct {
 // New makes an enricher that has asked nobody yet.
 func New(o Options) *Enricher {
 	return &Enricher{
-		Options: o, notPools: map[market.Address]notPool{}, stateless: map[market.Address]notPool{}, falseStates: map[market.Address]bool{},
+		Options: o, notPools: map[market.Address]notPool{}, stateless: map[market.Address]notPool{}, reasked: map[market.Address]notPool{},
+		left: map[market.Address]bool{}, falseStates: map[market.Address]bool{},
 		poolKeys: newPoolKeys(o),
 	}
 }

@@ -77,11 +77,10 @@ func (e *enrichment) takeAllStates(ctx context.Context) error {
 // takeStates takes in the states before a block that an earlier index kept, or that were told when the block's parent was the newest. A block may
 // be taken up more than once: its states stay until the one after it.
 func (e *enrichment) takeStates(ctx context.Context, b *market.Block) error {
-	if !e.newestStates.needed {
-		return nil
-	}
-	if err := e.takeKeptStates(ctx, b); err != nil {
-		return err
+	if e.newestStates.needed || e.met {
+		if err := e.takeKeptStates(ctx, b); err != nil {
+			return err
+		}
 	}
 	n := &e.newestStates
 	n.list = slices.DeleteFunc(n.list, func(s newestState) bool { return s.after.Number+1 < b.Number })

@@ -3,6 +3,7 @@ package enrich
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -13,13 +14,20 @@ const (
 	statesAtOnce = 8
 	// stateGonePause is the pause, in blocks, after which a pool is asked for its state again where no node kept it.
 	stateGonePause = 64
+	// A pool that is asked for another window is left alone for a while, the longer the more often it comes back: a stranger may have made a pool whose price he
+	// moves far at no cost. longestReaskPause is the longest pause in blocks, and comesBack is after how many more blocks a pool has the shortest one again.
+	longestReaskPause, comesBack = 1_024, 64
 )
 
 // poolStates asks pools that are older than the index, and traded in a block, for what they held before it. From there on their events
 // are enough, and, where the state has a window of the ticks alone, until the price comes near one of its ends: then the pool is asked anew before the next
-// block that trades in it. A pool whose state can't be had prices nothing, and is asked again when it trades after a while.
+// block that trades in it, and, where the price left the window, before the next block. A pool whose state can't be had prices nothing, and is asked again after a
+// while, when it trades.
 func (e *enrichment) poolStates(ctx context.Context) error {
 	w := stateless{enrichment: e, settled: map[market.Address]bool{}, known: map[market.Address]market.PoolCreated{}}
+	if err := e.loadLeft(ctx); err != nil {
+		return err
+	}
 	for i := range e.blocks {
 		e.Beat()
 		b := &e.blocks[i]
@@ -38,21 +46,37 @@ func (e *enrichment) poolStates(ctx context.Context) error {
 	return nil
 }
 
-// statesOf has the states of pools before a block: those that an earlier index kept, and of others those with the most trades are asked.
-func (e *enrichment) statesOf(ctx context.Context, b *market.Block, wanted []market.PoolCreated) error {
-	ids := make([]market.Address, len(wanted))
-	for k := range wanted {
-		ids[k] = wanted[k].Pool
+// loadLeft loads the pools that left their windows, of which no state was committed since.
+func (e *enrichment) loadLeft(ctx context.Context) error {
+	if len(e.left) == 0 {
+		return nil
 	}
-	left, err := e.recall(ctx, b, ids, func(f market.Fact) (market.Address, bool) {
-		p, ok := f.(market.PoolStateFact)
-		return p.Pool, ok
-	})
-	if err != nil {
+	if err := e.Load(ctx, market.Wanted{Pools: slices.Collect(maps.Keys(e.left)), ExpireFrom: 1}); err != nil {
 		return err
 	}
-	wanted = slices.DeleteFunc(wanted, func(p market.PoolCreated) bool { return !slices.Contains(left, p.Pool) || e.waitsForState(b, p.Pool) })
-	return e.askStates(ctx, b, wanted[:min(statesAtOnce, len(wanted))])
+	maps.DeleteFunc(e.left, func(pool market.Address, _ bool) bool {
+		p := e.state.Pool(pool)
+		return p == nil || !e.lacksState(p)
+	})
+	return nil
+}
+
+// statesOf has the states of pools before a block: those that an earlier index kept, and of others the first are asked, as many as that one could ask.
+func (e *enrichment) statesOf(ctx context.Context, b *market.Block, wanted []market.PoolCreated) error {
+	if !e.met {
+		e.met = true
+		if err := e.takeKeptStates(ctx, b); err != nil {
+			return err
+		}
+	}
+	has := map[market.Address]bool{}
+	for _, f := range b.Facts {
+		if s, ok := f.(market.PoolStateFact); ok {
+			has[s.Pool] = true
+		}
+	}
+	wanted = slices.DeleteFunc(wanted, func(p market.PoolCreated) bool { return has[p.Pool] || e.waitsForState(b, p.Pool) })
+	return e.askStates(ctx, b, wanted[:min(max(statesAtOnce-len(has), 0), len(wanted))])
 }
 
 func (e *enrichment) askStates(ctx context.Context, b *market.Block, pools []market.PoolCreated) error {
@@ -82,10 +106,23 @@ func (e *enrichment) askStates(ctx context.Context, b *market.Block, pools []mar
 	return nil
 }
 
-// waitsForState reports whether a pool's state was asked for in vain a short while ago.
+// again is what is remembered of a pool whose window is known anew before a block.
+func (n notPool) again(block uint64) notPool {
+	switch {
+	case n.asked >= block: // the block is taken up once more
+		return n
+	case n.asked == 0 || block >= n.asked+2*n.pause+comesBack:
+		return notPool{asked: block}
+	default:
+		return notPool{asked: block, pause: min(max(2*n.pause, 1), longestReaskPause)}
+	}
+}
+
+// waitsForState reports whether a pool's state was asked for in vain a short while ago, or its windows too often lately.
 func (e *enrichment) waitsForState(b *market.Block, pool market.Address) bool {
-	n, asked := e.stateless[pool]
-	return asked && b.Number < n.asked+n.pause
+	n, inVain := e.stateless[pool]
+	last := e.reasked[pool]
+	return inVain && b.Number < n.asked+n.pause || b.Number > last.asked && b.Number <= last.asked+last.pause
 }
 
 // stateless finds the pools of a batch's blocks whose state isn't known.
@@ -115,23 +152,30 @@ func (w *stateless) learn(b *market.Block) {
 			}
 		case market.PoolStateFact:
 			w.settled[f.Pool] = true
-			w.tookState(f)
+			w.tookState(b, f)
 		}
 	}
 }
 
-// tookState notes the window of a state, which is nil where the state has all ticks.
-func (e *enrichment) tookState(f market.PoolStateFact) {
+// tookState notes the window of a state before a block, which is nil where the state has all ticks.
+func (e *enrichment) tookState(b *market.Block, f market.PoolStateFact) {
 	if e.windows == nil {
 		e.windows = map[market.Address]*windowed{}
 	}
+	if p := e.state.Pool(f.Pool); p != nil && p.CreatedBlock > 0 && p.Untrusted != market.UntrustedTicks && p.Window.IsWhole() {
+		return // all of it is known from its creation on
+	}
 	e.windows[f.Pool] = nil
 	if !f.Window.IsWhole() {
+		if len(e.reasked) >= notPoolsKept {
+			clear(e.reasked)
+		}
+		e.reasked[f.Pool] = e.reasked[f.Pool].again(b.Number)
 		e.windows[f.Pool] = &windowed{window: f.Window, tick: f.Tick}
 	}
 }
 
-// follow moves the prices of the pools of which a window is known on as a block does. A pool that leaves its window is asked at its next trade, however
+// follow moves the prices of the pools of which a window is known on as a block does. A pool that leaves its window is asked before the next block, however
 // short ago it was asked in vain.
 func (w *stateless) follow(b *market.Block) {
 	var moved []market.Address
@@ -162,14 +206,23 @@ func (w *stateless) follow(b *market.Block) {
 		of := w.windows[pool]
 		if of.moved = false; !of.window.HasDepth(of.tick) {
 			of.left = true
+			w.left[pool] = true
 			delete(w.stateless, pool)
 		}
 	}
 }
 
-// of gives the pools that a block trades in and whose state isn't known, those with the most trades first.
+// of gives the pools whose state isn't known and that a block trades in, or that left their windows: first those of which nothing was known, and those with the
+// most trades.
 func (w *stateless) of(b *market.Block) (pools []market.PoolCreated) {
 	trades := map[market.Address]int{}
+	again := map[market.Address]bool{}
+	for pool := range w.left {
+		if p := w.state.Pool(pool); p != nil && w.lacks(pool, p) {
+			trades[pool], again[pool] = 0, true
+			pools = append(pools, CreatedOf(p))
+		}
+	}
 	for _, tx := range b.Txs {
 		for _, l := range tx.Logs {
 			swap, ok := l.Event.(market.Swap)
@@ -178,26 +231,41 @@ func (w *stateless) of(b *market.Block) (pools []market.PoolCreated) {
 			}
 			info, isNew := w.known[swap.Pool]
 			p := w.state.Pool(swap.Pool)
-			lacks := isNew || p != nil && w.lacksState(p)
-			if w.settled[swap.Pool] {
-				of := w.windowOf(swap.Pool)
-				lacks = of != nil && of.isWithoutState()
-			}
-			if !lacks || !isNew && p == nil { // a kept fact may be of a pool that this index doesn't know
+			if !isNew && p == nil || !w.lacks(swap.Pool, p) { // a kept fact may be of a pool that this index doesn't know
 				continue
 			}
 			if !isNew {
 				info = CreatedOf(p)
 			}
-			if trades[swap.Pool]++; trades[swap.Pool] == 1 {
+			if _, is := trades[swap.Pool]; !is {
 				pools = append(pools, info)
+				again[swap.Pool] = w.windowOf(swap.Pool) != nil
 			}
+			trades[swap.Pool]++
 		}
 	}
-	slices.SortStableFunc(pools, func(x, y market.PoolCreated) int {
-		return cmp.Or(cmp.Compare(trades[y.Pool], trades[x.Pool]), x.Pool.Compare(y.Pool))
+	slices.SortFunc(pools, func(x, y market.PoolCreated) int {
+		switch {
+		case again[x.Pool] == again[y.Pool]:
+			return cmp.Or(cmp.Compare(trades[y.Pool], trades[x.Pool]), x.Pool.Compare(y.Pool))
+		case again[x.Pool]:
+			return 1
+		}
+		return -1
 	})
 	return pools
+}
+
+// lacks reports whether a pool's state isn't known, as the batch's blocks so far leave it; p is nil for a pool that they met first.
+func (w *stateless) lacks(pool market.Address, p *market.Pool) bool {
+	switch {
+	case w.settled[pool]:
+		of := w.windowOf(pool)
+		return of != nil && of.isWithoutState()
+	case p == nil:
+		return true
+	}
+	return w.lacksState(p)
 }
 
 // windowOf is a pool of which a window of the ticks is known, as the blocks so far leave it; nil where all of them are known, or none.
@@ -232,7 +300,7 @@ func (e *Enricher) isWithoutState(p *market.Pool) bool {
 }
 
 func (e *Enricher) hasFalseState(p *market.Pool) bool {
-	return p.CreatedBlock == 0 && p.Protocol.Concentrated() && e.falseStates[p.ID]
+	return p.Protocol.Concentrated() && e.falseStates[p.ID]
 }
 
 // CreatedOf is what a pool is asked by for its state.

@@ -65,6 +65,11 @@ func TestWindowsAreAskedAnew(t *testing.T) {
 		"it has a hook that isn't declared":          {market.Pool{Window: window, Untrusted: market.UntrustedHook}, [][]int32{{5000}, {5000}}, nil, nil},
 		"asked in vain near the end, then it leaves": {windowed, [][]int32{{750}, {760}, {750}, {900}, {900}, {900}}, []uint64{1}, []uint64{2, 5}},
 		"asked in vain once it left":                 {windowed, [][]int32{{1500}, {1500}, {1500}}, []uint64{1}, []uint64{2}},
+		"it leaves, and nobody trades":               {windowed, [][]int32{{1500}, {}, {}}, nil, []uint64{2}},
+		"it leaves again and again": {
+			windowed, [][]int32{{1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}}, nil,
+			[]uint64{2, 3, 5, 8, 13},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -96,7 +101,7 @@ func TestWindowsAreAskedAnew(t *testing.T) {
 				s.Put(market.Wanted{Pools: []market.Address{at(pool), at(5)}}, market.Rows{Pools: []market.Pool{c.pool}})
 				s.Put(market.Wanted{PoolsOf: []market.Address{at(dog)}, Tokens: []market.Address{at(dog), at(weth)}, Launches: []market.Address{at(dog)}}, market.Rows{})
 				e := New(Options{
-					Config: &chainconfig.Chain{}, Nodes: nodes, Machine: m, Beat: func() {},
+					Config: &chainconfig.Chain{}, Nodes: nodes, Machine: m, Beat: func() {}, Load: func(context.Context, market.Wanted) error { return nil },
 					KeptFacts: func(context.Context, uint64, uint64) (map[uint64][]store.StoredFact, error) {
 						out := map[uint64][]store.StoredFact{}
 						for _, f := range kept {
@@ -167,5 +172,91 @@ func TestAKeptStateOfAnUnknownPool(t *testing.T) {
 	n := &enrichment{Enricher: e, state: s, blocks: blocks}
 	if err := n.poolStates(t.Context()); err != nil || len(nodes.asked) > 0 {
 		t.Errorf("it is asked before the blocks %v, %v", nodes.asked, err)
+	}
+}
+
+// TestNinePoolsAtOnce has nine pools without a state trade in each block: eight are asked before the first, and the ninth before the next. An index that begins anew with
+// the kept facts asks none, though eight of them leave it room for the ninth. A batch that is enriched a second time, as after a commit that failed, asks
+// as it did before.
+func TestNinePoolsAtOnce(t *testing.T) {
+	t.Parallel()
+	const weth = 3
+	m, err := derive.New(&chainconfig.Chain{
+		ID: "test", Family: chainconfig.EVM, Native: chainconfig.Native{Wrapped: at(weth)}, Quotes: []chainconfig.Quote{{Symbol: "WETH", Address: at(weth)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := &mockStates{ticks: map[uint64]int32{0: 0, 1: 0, 2: 1500, 3: 1500}}
+	run := func(kept []store.StoredFact, twice bool) (stored []store.StoredFact, asked int) {
+		var blocks []market.Block
+		var pools []market.Pool
+		var ids []market.Address
+		for n := range byte(9) {
+			p := market.Pool{ID: at(10 + n), Base: at(30 + n), Quote: at(weth), Protocol: market.UniswapV3, TickSpacing: 1, Untrusted: market.UntrustedTicks}
+			pools, ids = append(pools, p), append(ids, p.ID)
+		}
+		for n := range uint64(3) {
+			b := market.Block{Header: market.Header{Number: n + 1, Hash: market.Hash{byte(n + 1)}, Time: int64(1000 + n)}}
+			for _, id := range ids {
+				b.Txs = append(b.Txs, market.Tx{Logs: []market.Log{{Event: market.Swap{Pool: id, Tick: nodes.ticks[n+1], SqrtPriceX96: market.Amount{1}}}}})
+			}
+			blocks = append(blocks, b)
+		}
+		s := derive.NewState(market.Beginning{})
+		s.Put(market.Wanted{Pools: ids}, market.Rows{Pools: pools})
+		for i := range pools {
+			s.Put(market.Wanted{PoolsOf: []market.Address{pools[i].Base}, Tokens: []market.Address{pools[i].Base, at(weth)}, Launches: []market.Address{pools[i].Base}}, market.Rows{})
+		}
+		e := New(Options{
+			Config: &chainconfig.Chain{}, Nodes: nodes, Machine: m, Beat: func() {}, Load: func(context.Context, market.Wanted) error { return nil },
+			KeptFacts: func(context.Context, uint64, uint64) (map[uint64][]store.StoredFact, error) {
+				out := map[uint64][]store.StoredFact{}
+				for _, f := range kept {
+					out[f.Block] = append(out[f.Block], f)
+				}
+				return out, nil
+			},
+		})
+		nodes.asked = nil
+		for i := range blocks {
+			list := blocks[i : i+1]
+			n := &enrichment{Enricher: e, state: s, blocks: list}
+			if err := n.poolStates(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if twice {
+				list[0].Facts = nil
+				n = &enrichment{Enricher: e, state: s, blocks: list}
+				if err := n.poolStates(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			stored = append(stored, n.facts...)
+			if err := m.Apply(s, list, list[0].Header); err != nil {
+				t.Fatal(err)
+			}
+			_ = s.Flush(100)
+		}
+		return stored, len(nodes.asked)
+	}
+	told := func(facts []store.StoredFact) string {
+		var lines []string
+		for _, f := range facts {
+			s, _ := f.Fact.(market.PoolStateFact)
+			lines = append(lines, fmt.Sprint(f.Block, s.Pool, s.Tick, s.Window))
+		}
+		slices.Sort(lines)
+		return strings.Join(lines, "\n")
+	}
+	stored, asked := run(nil, false)
+	if len(stored) != 8+1+8 || asked != 3 {
+		t.Fatalf("asked %d times it was told\n%s", asked, told(stored))
+	}
+	if again, asked := run(stored, false); asked != 0 || told(again) != told(stored) {
+		t.Errorf("with the kept facts it asks %d times and takes\n%s\nwant\n%s", asked, told(again), told(stored))
+	}
+	if again, _ := run(nil, true); told(again) != told(stored) {
+		t.Errorf("enriched twice it is told\n%s\nwant\n%s", told(again), told(stored))
 	}
 }

@@ -131,17 +131,22 @@ func (x *Indexed) Depth(rule trust.Rule) trust.Check {
 		return rule.Unknown(trust.NoPool)
 	}
 	usd, ok := x.USD[x.Market.Quote]
-	if !ok || usd <= 0 {
+	if !ok || usd <= 0 || x.Market.Untrusted == market.UntrustedTicks {
 		return rule.Unknown(trust.NotIndexed)
 	}
 	value := cents(x.Market.Locked * usd)
-	c := rule.Measure(value)
+	c, holds := rule.Measure(value), "it holds"
+	if !x.Market.Window.IsWhole() { // there may be more beyond its ends
+		if holds = "it holds at least"; c.Result != trust.Pass {
+			return rule.Unknown(trust.NotIndexed)
+		}
+	}
 	if x.Market.Protocol == market.BondingCurve {
 		c = rule.Pass(value)
 		c.Source = FromCurve
 	}
 	c.Evidence = append(c.Evidence, x.Evidence(x.Market.ID.String(),
-		fmt.Sprintf("it holds %.2f USD; sales of %.2f USD move the price by 2 %%", value, cents(x.Market.Depth*usd))))
+		fmt.Sprintf("%s %.2f USD; sales of %.2f USD move the price by 2 %%", holds, value, cents(x.Market.Depth*usd))))
 	return c
 }
 

@@ -76,6 +76,11 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		if err != nil {
 			return err
 		}
+		if slices.ContainsFunc(c.Facts, hasWindow) {
+			if err := needReader(ctx, tx, windowsSchema); err != nil {
+				return err
+			}
+		}
 		if err := database.Upsert(ctx, tx, facts); err != nil {
 			return err
 		}
@@ -237,6 +242,12 @@ func hasNewWindow(pools []market.Change[market.Address, market.Pool]) bool {
 	return slices.ContainsFunc(pools, func(c market.Change[market.Address, market.Pool]) bool {
 		return c.After != nil && !c.After.Window.IsWhole() && (c.Before == nil || c.Before.Window.IsWhole())
 	})
+}
+
+// hasWindow reports whether a fact tells a pool's ticks within a window alone.
+func hasWindow(f StoredFact) bool {
+	s, ok := f.Fact.(market.PoolStateFact)
+	return ok && !s.Window.IsWhole()
 }
 
 // addRows writes the tables whose rows never change.

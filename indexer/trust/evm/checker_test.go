@@ -451,6 +451,21 @@ func TestIndexChecks(t *testing.T) {
 	is(r, report.LiquidityDepth, report.Fail, report.High, 600.0)
 	is(r, report.PairAge, report.Warn, report.Medium, 90.0)
 
+	// What lies beyond a window's ends isn't known, and of a pool whose ticks aren't known nothing is.
+	r = c(func(k *trust.Known) { k.Pools[0].Window = market.TickWindow{Lower: -1000, Upper: 1000} })
+	if got := r.Find(report.LiquidityDepth); got.Result != report.Pass || !strings.HasPrefix(got.Evidence[0].Detail, "it holds at least ") {
+		t.Errorf("%+v", got)
+	}
+	for _, change := range []func(*market.Pool){
+		func(p *market.Pool) { p.Locked, p.Window = 0.2, market.TickWindow{Lower: -1000, Upper: 1000} },
+		func(p *market.Pool) { p.Locked, p.Untrusted = 0, market.UntrustedTicks },
+	} {
+		r = c(func(k *trust.Known) { change(&k.Pools[0]) })
+		if got := r.Find(report.LiquidityDepth); got.Result != report.Unknown || got.UnknownReason != report.NotIndexed {
+			t.Errorf("%+v", got)
+		}
+	}
+
 	r = c(func(k *trust.Known) {
 		k.Holders = []trust.Holding{holder(1, 800_000_000)}
 		k.Launch.State, k.Launch.Venue = market.LaunchLive, "clanker"
