@@ -194,7 +194,7 @@ func TestLeavingAWindow(t *testing.T) {
 	}
 }
 
-// TestAPriceDoesNotFlap: a pool that left its window is asked before the block that trades in it next. It stays the one that prices its token, and the trades
+// TestAPriceDoesNotFlap: a pool that left its window is asked anew, here only before the block that trades in it next. It stays the one that prices its token, and the trades
 // of the block in which it left are kept with those that follow.
 func TestAPriceDoesNotFlap(t *testing.T) {
 	t.Parallel()

@@ -33,11 +33,8 @@ type Enricher struct {
 	notPools map[market.Address]notPool
 	// stateless are pools older than the index whose state was asked for in vain, and reasked are those whose windows became known.
 	stateless, reasked map[market.Address]notPool
-	// left are the pools whose price left their window: they are asked anew without a trade, too.
-	left map[market.Address]bool
-	// met says that a pool without a state was met. From there on all states that an earlier index kept are taken in: which pool it asked before which block
-	// follows from more than the chain.
-	met            bool
+	// left are the pools whose price left their window: they are asked once without a trade.
+	left           map[market.Address]bool
 	newestStates   newestStates
 	newestSupplies newestSupplies
 	// falseStates are pools of which a false state was taken in, which is too old to take back.
@@ -142,8 +139,8 @@ func (e *Enricher) Enrich(ctx context.Context, b Batch) ([]store.StoredFact, err
 	return n.facts, nil
 }
 
-// enrichment is an enricher's work on one batch. What is asked, and of which block, follows from the chain alone, so that a fresh index asks the
-// same.
+// enrichment is an enricher's work on one batch. What is asked, and of which block, follows from the chain and from what nodes answered before, so that a fresh
+// index asks the same.
 type enrichment struct {
 	*Enricher
 

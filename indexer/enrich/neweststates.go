@@ -19,8 +19,6 @@ const (
 // the index may not have yet: it waits for that block's child. Where the chain has another block in its place, nobody takes it.
 type newestStates struct {
 	list []newestState
-	// needed is set once no node had the state after a block. What an earlier index kept of such states is looked for from there on.
-	needed bool
 }
 
 // newestState is a pool's state after a block.
@@ -34,7 +32,6 @@ type newestState struct {
 
 // askNewestStates asks pools for their newest state where no node keeps that before a block.
 func (e *enrichment) askNewestStates(ctx context.Context, b *market.Block, pools []market.PoolCreated, areNew bool) error {
-	e.newestStates.needed = true
 	var told []chain.StatesAfter
 	if e.following { // far below the head it is no use
 		var err error
@@ -52,6 +49,7 @@ func (e *enrichment) askNewestStates(ctx context.Context, b *market.Block, pools
 		}
 		if !areNew {
 			e.stateless[p.Pool] = n
+			delete(e.left, p.Pool)
 		}
 	}
 	return e.takeStates(ctx, b)
@@ -77,10 +75,8 @@ func (e *enrichment) takeAllStates(ctx context.Context) error {
 // takeStates takes in the states before a block that an earlier index kept, or that were told when the block's parent was the newest. A block may
 // be taken up more than once: its states stay until the one after it.
 func (e *enrichment) takeStates(ctx context.Context, b *market.Block) error {
-	if e.newestStates.needed || e.met {
-		if err := e.takeKeptStates(ctx, b); err != nil {
-			return err
-		}
+	if err := e.takeKeptStates(ctx, b); err != nil {
+		return err
 	}
 	n := &e.newestStates
 	n.list = slices.DeleteFunc(n.list, func(s newestState) bool { return s.after.Number+1 < b.Number })
@@ -104,13 +100,17 @@ func (e *enrichment) takeStates(ctx context.Context, b *market.Block) error {
 	return nil
 }
 
-// takeKeptStates takes in the states that an earlier index kept, with what the pools are. They may be those of pools that don't trade in the block.
+// takeKeptStates takes in the states that an earlier index kept, with what the pools are, whether or not this one would ask for them: which pool is asked before
+// which block follows from the answers before, too. They may be those of pools that don't trade in the block.
 func (e *enrichment) takeKeptStates(ctx context.Context, b *market.Block) error {
 	facts, err := e.recorded(ctx, b)
 	for _, f := range facts {
 		s, ok := f.(market.PoolStateFact)
 		if !ok || slices.Contains(b.Facts, f) {
 			continue
+		}
+		if err := e.Load(ctx, market.Wanted{Pools: []market.Address{s.Pool}, ExpireFrom: 1}); err != nil {
+			return err
 		}
 		for _, of := range facts {
 			if p, ok := of.(market.PoolFact); ok && p.Pool == s.Pool && !slices.Contains(b.Facts, of) {

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// statesAtOnce is the most pools of a block whose state is asked for, those with the most trades.
+	// statesAtOnce is the most pools whose state is known anew before a block: no more are asked.
 	statesAtOnce = 8
 	// stateGonePause is the pause, in blocks, after which a pool is asked for its state again where no node kept it.
 	stateGonePause = 64
@@ -21,8 +21,8 @@ const (
 
 // poolStates asks pools that are older than the index, and traded in a block, for what they held before it. From there on their events
 // are enough, and, where the state has a window of the ticks alone, until the price comes near one of its ends: then the pool is asked anew before the next
-// block that trades in it, and, where the price left the window, before the next block. A pool whose state can't be had prices nothing, and is asked again after a
-// while, when it trades.
+// block that trades in it, and, where the price left the window, before the next block. A pool whose state can't be had prices nothing, and is asked again when it
+// trades after a while.
 func (e *enrichment) poolStates(ctx context.Context) error {
 	w := stateless{enrichment: e, settled: map[market.Address]bool{}, known: map[market.Address]market.PoolCreated{}}
 	if err := e.loadLeft(ctx); err != nil {
@@ -61,14 +61,8 @@ func (e *enrichment) loadLeft(ctx context.Context) error {
 	return nil
 }
 
-// statesOf has the states of pools before a block: those that an earlier index kept, and of others the first are asked, as many as that one could ask.
+// statesOf asks for the states of pools before a block, the first of them. With the states that the block has already there are at most statesAtOnce.
 func (e *enrichment) statesOf(ctx context.Context, b *market.Block, wanted []market.PoolCreated) error {
-	if !e.met {
-		e.met = true
-		if err := e.takeKeptStates(ctx, b); err != nil {
-			return err
-		}
-	}
 	has := map[market.Address]bool{}
 	for _, f := range b.Facts {
 		if s, ok := f.(market.PoolStateFact); ok {
@@ -100,6 +94,7 @@ func (e *enrichment) askStates(ctx context.Context, b *market.Block, pools []mar
 			delete(e.falseStates, p.Pool)
 			e.addTold(b, states[i].PoolStateFact, states[i].Unsure)
 		default:
+			delete(e.left, p.Pool)
 			e.stateless[p.Pool] = notPool{asked: b.Number, pause: min(max(2*last.pause, firstPoolPause), longestPoolPause)}
 		}
 	}
@@ -212,8 +207,8 @@ func (w *stateless) follow(b *market.Block) {
 	}
 }
 
-// of gives the pools whose state isn't known and that a block trades in, or that left their windows: first those of which nothing was known, and those with the
-// most trades.
+// of gives the pools whose state isn't known and that a block trades in, or that left their windows. Those of which nothing was known come first; among each kind,
+// those with the most trades.
 func (w *stateless) of(b *market.Block) (pools []market.PoolCreated) {
 	trades := map[market.Address]int{}
 	again := map[market.Address]bool{}

@@ -27,7 +27,7 @@ func (e *enrichment) quotePools(ctx context.Context) error {
 	if len(quotes) == 0 || len(pegged) == 0 {
 		return nil
 	}
-	if found, err := e.recordedQuotePools(ctx); found || err != nil {
+	if found, err := e.hasRecordedStates(ctx); found || err != nil {
 		return err
 	}
 	last := e.quotesSought
@@ -91,31 +91,18 @@ func (e *enrichment) poolsOf(ctx context.Context, b *market.Block, pairs [][2]ma
 	return known, gone, nil
 }
 
-// recordedQuotePools takes in the pools that an earlier index found at the same blocks.
-func (e *enrichment) recordedQuotePools(ctx context.Context) (found bool, err error) {
+// hasRecordedStates reports whether an earlier index found pools at the same blocks. They are taken in already (takeKeptStates).
+func (e *enrichment) hasRecordedStates(ctx context.Context) (bool, error) {
 	for i := range e.blocks {
-		b := &e.blocks[i]
-		facts, err := e.recorded(ctx, b)
+		facts, err := e.recorded(ctx, &e.blocks[i])
 		if err != nil {
 			return false, err
 		}
-		states := map[market.Address]bool{}
 		for _, f := range facts {
-			if s, ok := f.(market.PoolStateFact); ok {
-				states[s.Pool] = true
+			if _, ok := f.(market.PoolStateFact); ok {
+				return true, nil
 			}
 		}
-		for _, f := range facts {
-			switch f := f.(type) {
-			case market.PoolFact:
-				if states[f.Pool] {
-					e.add(b, f)
-				}
-			case market.PoolStateFact:
-				e.add(b, f)
-			}
-		}
-		found = found || len(states) > 0
 	}
-	return found, nil
+	return false, nil
 }

@@ -165,7 +165,7 @@ func (x *Index) Follow(ctx context.Context, chains map[string]Chain) error {
 
 func (x *Index) follow(ctx context.Context, chains map[string]Chain) error {
 	moved, all := x.directory.Moved()
-	if all || x.directory.IsEmpty() {
+	if all || x.directory.IsEmpty() && len(x.chains) > 0 {
 		x.mu.Lock()
 		x.wallets, x.chains = newWallets(), map[string]*chain{}
 		x.version.Add(1)
