@@ -74,8 +74,8 @@ func registerFirst(ctx context.Context, tx *database.Transaction, index string) 
 const generationsSchema = 15
 
 // needReader keeps binaries away that don't know a schema.
-func needReader(ctx context.Context, tx *database.Transaction, schema int) error {
-	if _, err := tx.NewRaw("UPDATE schema_reader SET oldest = ? WHERE oldest < ?", schema, schema).Exec(ctx); err != nil {
+func needReader(ctx context.Context, tx *database.Transaction, oldest int) error {
+	if _, err := tx.NewRaw("UPDATE schema_reader SET oldest = ? WHERE oldest < ?", oldest, oldest).Exec(ctx); err != nil {
 		return fmt.Errorf("database: say which binaries may read it: %w", err)
 	}
 	return nil

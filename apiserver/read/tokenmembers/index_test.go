@@ -223,3 +223,24 @@ func TestFollowing(t *testing.T) {
 		}
 	})
 }
+
+// TestALeaverChangesTheVersion: a look that takes in nothing but that a member left makes another version, for they aren't counted any more.
+func TestALeaverChangesTheVersion(t *testing.T) {
+	t.Parallel()
+	w := readtest.New(t)
+	f := newFollowing(w)
+	w.Apply(member.Record{ID: "u1", Handle: "a", JoinedAt: 1})
+	w.Apply(member.Record{ID: "u2", Handle: "b", JoinedAt: 1}) // who stays: without anybody nothing is counted
+	w.Apply(member.Record{ID: "u1", Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: accounts[0]}})
+	w.Sync(accounts...)
+	w.Commit("bsc", func(ch *market.Changes) { w.Hold(ch, "bsc", accounts[0], mints[0], true) })
+	for _, want := range []int{1, 0} {
+		if err := f.follow(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if in := f.In("bsc", mints[0], 3); in.Count != want {
+			t.Errorf("in the token there are %+v, want %d", in, want)
+		}
+		w.Apply(member.Record{ID: "u1", Deleted: true})
+	}
+}
