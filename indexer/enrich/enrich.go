@@ -11,6 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
+	"github.com/boardwalkhq/boardwalk/indexer/enrich/poolkeys"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -39,7 +40,7 @@ type Enricher struct {
 	newestSupplies newestSupplies
 	// falseStates are pools of which a false state was taken in, which is too old to take back.
 	falseStates map[market.Address]bool
-	poolKeys    *poolKeys
+	poolKeys    *poolkeys.Finder
 	// quotesSought is when the pools of quotes without a price were looked for last.
 	quotesSought notPool
 	// receiptsFailed counts how often receipts were asked for in vain since the last answer.
@@ -80,12 +81,12 @@ func New(o Options) *Enricher {
 	return &Enricher{
 		Options: o, notPools: map[market.Address]notPool{}, stateless: map[market.Address]notPool{}, reasked: map[market.Address]notPool{},
 		left: map[market.Address]bool{}, falseStates: map[market.Address]bool{},
-		poolKeys: newPoolKeys(o),
+		poolKeys: poolkeys.New(poolkeys.Options{Nodes: o.Nodes, Exchanges: o.Config.Exchanges, SetAside: o.SetAside, Log: o.Log}),
 	}
 }
 
 // SearchKeys looks for what the V4 pools are that are older than the index, until ctx ends.
-func (e *Enricher) SearchKeys(ctx context.Context) { e.poolKeys.run(ctx) }
+func (e *Enricher) SearchKeys(ctx context.Context) { e.poolKeys.Run(ctx) }
 
 // Forget has the token, pool or curve of a false fact asked again at its next trade. isTakenBack says whether the
 // fact's block is taken back; otherwise the block is too old for that.

@@ -46,7 +46,7 @@ func (e *enrichment) pools(ctx context.Context) error {
 // addByKey adds the V4 pools whose keys are known.
 func (e *enrichment) addByKey(ctx context.Context, b *market.Block, left, ids []market.Address) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(a market.Address) bool { return !slices.Contains(left, a) })
-	known, err := e.poolKeys.of(ctx, ids, b.Number)
+	known, err := e.poolKeys.Of(ctx, ids, b.Number)
 	for _, created := range known {
 		e.add(b, market.PoolFact{Pool: created.Pool, Known: true, Info: created})
 	}
@@ -79,7 +79,7 @@ func (e *enrichment) rememberNotPools(b *market.Block, settled map[market.Addres
 		}
 		mute := !p.Known && p.Reason == market.PoolMute
 		settled[p.Pool] = !mute // a later block of the batch may ask a mute one again
-		e.poolKeys.taken(p.Pool)
+		e.poolKeys.Taken(p.Pool)
 		before := e.notPools[p.Pool]
 		if p.Known && e.Machine.Tracked(p.Info.Token0, p.Info.Token1) {
 			delete(e.notPools, p.Pool)

@@ -1,4 +1,5 @@
-package enrich
+// Package poolkeys finds out which tokens and fees the V4 pools have that are older than the index: their events have an id alone.
+package poolkeys
 
 import (
 	"context"
@@ -27,14 +28,19 @@ const (
 // unknownKey is why a V4 pool that trades is no pool to us.
 const unknownKey = "unknown_key"
 
-// poolKeys finds out which tokens and fees the V4 pools have that are older than the index: their events have an id alone. Most are found in the
-// block of their first trade, the others by a search beside the loop, the pool with the most trades first. Only pools that were made before
-// the index began are unknown, so that no stranger can add to the work.
-type poolKeys struct {
-	nodes     chain.PoolKeySource
-	exchanges []chainconfig.Exchange
-	setAside  func(kind, reason, subject string)
-	log       *slog.Logger
+// Options are what a finder works with.
+type Options struct {
+	Nodes     chain.PoolKeySource
+	Exchanges []chainconfig.Exchange
+	// SetAside reports a pool (subject) that the indexer goes on without.
+	SetAside func(kind, reason, subject string)
+	Log      *slog.Logger
+}
+
+// Finder finds the keys of pools. Most are found in the block of their first trade, the others by a search beside the loop, the pool with the most trades first.
+// Only pools that were made before the index began are unknown, so that no stranger can add to the work.
+type Finder struct {
+	Options
 
 	mu     sync.Mutex
 	sought map[market.Address]*soughtKey
@@ -51,26 +57,24 @@ type soughtKey struct {
 	given    bool // given up
 }
 
-func newPoolKeys(o Options) *poolKeys {
-	return &poolKeys{
-		nodes: o.Nodes, exchanges: o.Config.Exchanges, setAside: o.SetAside, log: o.Log,
-		sought: map[market.Address]*soughtKey{}, found: map[market.Address]market.PoolCreated{},
-	}
+// New makes a finder that has heard of no pool.
+func New(o Options) *Finder {
+	return &Finder{Options: o, sought: map[market.Address]*soughtKey{}, found: map[market.Address]market.PoolCreated{}}
 }
 
-// of gives the keys that are known of pools that trade in a block. It asks at once for pools that it hears of for the first time, by two requests for
+// Of gives the keys that are known of pools that trade in a block. It asks at once for pools that it hears of for the first time, by two requests for
 // all of them, so that two indexes of a chain know most pools from the same block on. The search beside the loop goes on for the rest.
-func (k *poolKeys) of(ctx context.Context, pools []market.Address, block uint64) (known []market.PoolCreated, err error) {
-	known, fresh := k.heard(pools, block)
+func (f *Finder) Of(ctx context.Context, pools []market.Address, block uint64) (known []market.PoolCreated, err error) {
+	known, fresh := f.heard(pools, block)
 	if len(fresh) == 0 {
 		return known, nil
 	}
-	found, err := k.nodes.KeysOfPools(ctx, k.exchanges, fresh)
+	found, err := f.Nodes.KeysOfPools(ctx, f.Exchanges, fresh)
 	if fresh = without(fresh, found); err == nil && len(fresh) > 0 {
 		var created []market.PoolCreated
 		var from uint64
-		if created, from, err = k.nodes.CreationsOfPools(ctx, k.exchanges, fresh, block-1); err == nil {
-			k.looked(without(fresh, created), from)
+		if created, from, err = f.Nodes.CreationsOfPools(ctx, f.Exchanges, fresh, block-1); err == nil {
+			f.looked(without(fresh, created), from)
 			found = append(found, created...)
 		}
 	}
@@ -78,7 +82,7 @@ func (k *poolKeys) of(ctx context.Context, pools []market.Address, block uint64)
 		return nil, ctx.Err()
 	}
 	if err != nil { // no block waits for it: it is looked for beside the head
-		k.log.DebugContext(ctx, "pools' creations could not be looked for", "pools", len(fresh), "err", err.Error())
+		f.Log.DebugContext(ctx, "pools' creations could not be looked for", "pools", len(fresh), "err", err.Error())
 	}
 	return append(known, found...), nil
 }
@@ -91,19 +95,19 @@ func without(pools []market.Address, found []market.PoolCreated) []market.Addres
 }
 
 // heard counts trades in pools, and parts those that are known by now from those that it hears of for the first time.
-func (k *poolKeys) heard(pools []market.Address, block uint64) (known []market.PoolCreated, fresh []market.Address) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (f *Finder) heard(pools []market.Address, block uint64) (known []market.PoolCreated, fresh []market.Address) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, pool := range pools {
-		created, found := k.found[pool]
-		s := k.sought[pool]
+		created, found := f.found[pool]
+		s := f.sought[pool]
 		switch {
 		case found:
 			known = append(known, created)
 		case s != nil:
 			s.trades++
-		case len(k.sought) < keysSought && len(fresh) < keysAtOnce:
-			k.sought[pool] = &soughtKey{trades: 1, to: block - 1}
+		case len(f.sought) < keysSought && len(fresh) < keysAtOnce:
+			f.sought[pool] = &soughtKey{trades: 1, to: block - 1}
 			fresh = append(fresh, pool)
 		}
 	}
@@ -111,40 +115,40 @@ func (k *poolKeys) heard(pools []market.Address, block uint64) (known []market.P
 }
 
 // looked takes in that pools aren't known to the position managers, and weren't made from a block on.
-func (k *poolKeys) looked(pools []market.Address, from uint64) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (f *Finder) looked(pools []market.Address, from uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, pool := range pools {
-		if s := k.sought[pool]; s != nil {
+		if s := f.sought[pool]; s != nil {
 			s.asked = true
-			k.went(pool, s, from)
+			f.went(pool, s, from)
 		}
 	}
 }
 
 // went takes in that a pool wasn't made from a block on.
-func (k *poolKeys) went(pool market.Address, s *soughtKey, from uint64) {
+func (f *Finder) went(pool market.Address, s *soughtKey, from uint64) {
 	s.requests++
 	if s.given = from == 0 || s.requests >= keyRequests; s.given {
-		k.setAside("pool", unknownKey, pool.String())
+		f.SetAside("pool", unknownKey, pool.String())
 	} else {
 		s.to = from - 1
 	}
 }
 
-// taken forgets a pool that the index knows by now.
-func (k *poolKeys) taken(pool market.Address) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.found, pool)
-	delete(k.sought, pool)
+// Taken forgets a pool that the index knows by now.
+func (f *Finder) Taken(pool market.Address) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.found, pool)
+	delete(f.sought, pool)
 }
 
 // next gives a copy of the pool to look for.
-func (k *poolKeys) next() (pool market.Address, s soughtKey, ok bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for id, c := range k.sought {
+func (f *Finder) next() (pool market.Address, s soughtKey, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id, c := range f.sought {
 		if !c.given && (!ok || c.trades > s.trades || c.trades == s.trades && id.Compare(pool) < 0) {
 			pool, s, ok = id, *c, true
 		}
@@ -152,16 +156,17 @@ func (k *poolKeys) next() (pool market.Address, s soughtKey, ok bool) {
 	return pool, s, ok
 }
 
-func (k *poolKeys) run(ctx context.Context) {
+// Run searches until ctx ends.
+func (f *Finder) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		pool, s, ok := k.next()
+		pool, s, ok := f.next()
 		if ok {
-			created, found, err := k.look(ctx, pool, &s)
+			created, found, err := f.look(ctx, pool, &s)
 			if err == nil {
-				k.saw(pool, &s, created, found)
+				f.saw(pool, &s, created, found)
 				continue
 			}
-			k.log.DebugContext(ctx, "a pool's creation could not be looked for", "pool", pool.String(), "err", err.Error())
+			f.Log.DebugContext(ctx, "a pool's creation could not be looked for", "pool", pool.String(), "err", err.Error())
 		}
 		if !wait.For(ctx, keyPause) {
 			return
@@ -170,9 +175,9 @@ func (k *poolKeys) run(ctx context.Context) {
 }
 
 // look makes one step of the search.
-func (k *poolKeys) look(ctx context.Context, pool market.Address, s *soughtKey) (created market.PoolCreated, found bool, err error) {
+func (f *Finder) look(ctx context.Context, pool market.Address, s *soughtKey) (created market.PoolCreated, found bool, err error) {
 	if !s.asked {
-		known, err := k.nodes.KeysOfPools(ctx, k.exchanges, []market.Address{pool})
+		known, err := f.Nodes.KeysOfPools(ctx, f.Exchanges, []market.Address{pool})
 		if err != nil {
 			return created, false, err
 		}
@@ -182,22 +187,22 @@ func (k *poolKeys) look(ctx context.Context, pool market.Address, s *soughtKey) 
 		}
 		return created, false, nil
 	}
-	list, from, err := k.nodes.CreationsOfPools(ctx, k.exchanges, []market.Address{pool}, s.to)
+	list, from, err := f.Nodes.CreationsOfPools(ctx, f.Exchanges, []market.Address{pool}, s.to)
 	if err != nil {
 		return created, false, err
 	}
 	if len(list) > 0 {
 		return list[0], true, nil
 	}
-	k.went(pool, s, from)
+	f.went(pool, s, from)
 	return created, false, nil
 }
 
 // saw takes in what a step found.
-func (k *poolKeys) saw(pool market.Address, s *soughtKey, created market.PoolCreated, found bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	now := k.sought[pool]
+func (f *Finder) saw(pool market.Address, s *soughtKey, created market.PoolCreated, found bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.sought[pool]
 	if now == nil {
 		return
 	}
@@ -205,6 +210,6 @@ func (k *poolKeys) saw(pool market.Address, s *soughtKey, created market.PoolCre
 	*now = *s
 	if found {
 		now.given = true
-		k.found[pool] = created
+		f.found[pool] = created
 	}
 }
