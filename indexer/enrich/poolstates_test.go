@@ -67,7 +67,9 @@ func TestWindowsAreAskedAnew(t *testing.T) {
 		"asked in vain once it left":                 {windowed, [][]int32{{1500}, {1500}, {1500}}, []uint64{1}, []uint64{2}},
 		"it leaves, and nobody trades":               {windowed, [][]int32{{1500}, {}, {}}, nil, []uint64{2}},
 		"it leaves again and again": {
-			windowed, [][]int32{{1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}}, nil,
+			windowed,
+			[][]int32{{1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}},
+			nil,
 			[]uint64{2, 3, 5, 8, 13},
 		},
 	} {

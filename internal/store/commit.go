@@ -72,19 +72,7 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		if err := s.writeChanges(ctx, tx, l.Chain, next.commitNo, c); err != nil {
 			return err
 		}
-		facts, err := factsToRows(l.Chain, c.Facts)
-		if err != nil {
-			return err
-		}
-		if slices.ContainsFunc(c.Facts, hasWindow) {
-			if err := needReader(ctx, tx, windowsSchema); err != nil {
-				return err
-			}
-		}
-		if err := database.Upsert(ctx, tx, facts); err != nil {
-			return err
-		}
-		if err := writeUnsure(ctx, tx, l.Chain, c, facts); err != nil {
+		if err := writeFacts(ctx, tx, l.Chain, c); err != nil {
 			return err
 		}
 		if err := writeEndpointRecords(ctx, tx, l.Chain, c.Endpoints); err != nil {
@@ -113,6 +101,23 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		s.db.Hint(ctx, l.Chain)
 	}
 	return err
+}
+
+// writeFacts writes what nodes told, and which of it is unsure.
+func writeFacts(ctx context.Context, tx *database.Transaction, chain string, c *Commit) error {
+	facts, err := factsToRows(chain, c.Facts)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(c.Facts, hasWindow) {
+		if err := needReader(ctx, tx, windowsSchema); err != nil {
+			return err
+		}
+	}
+	if err := database.Upsert(ctx, tx, facts); err != nil {
+		return err
+	}
+	return writeUnsure(ctx, tx, chain, c, facts)
 }
 
 // dropBelow drops what is below the undo horizon.
