@@ -109,6 +109,12 @@ func wantSame(t *testing.T, st, fresh *store.Store, id string) {
 	for table := range want {
 		if !slices.Equal(got[table], want[table]) {
 			t.Errorf("%s: %d rows, and %d of a fresh index, or others", table, len(got[table]), len(want[table]))
+			for i := range min(len(got[table]), len(want[table])) {
+				if got[table][i] != want[table][i] {
+					t.Logf("the first that differ:\n%s\n%s", got[table][i], want[table][i])
+					break
+				}
+			}
 		}
 	}
 }

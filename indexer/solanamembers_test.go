@@ -99,8 +99,8 @@ func TestSolanaMembers(t *testing.T) {
 	}
 }
 
-// keepFactsOf gives a fresh index the facts that another one kept, which tell since when it has watched whose wallets, and the members without their wallets.
-func (l *localSolana) keepFactsOf(t *testing.T, of, fresh *store.Store) {
+// keepFacts gives a fresh index of Solana the facts that another one kept.
+func keepFacts(t *testing.T, of, fresh *store.Store) []store.StoredFact {
 	t.Helper()
 	facts, err := of.Facts.Between(t.Context(), "solana", 0, 1<<40)
 	if err != nil {
@@ -113,8 +113,14 @@ func (l *localSolana) keepFactsOf(t *testing.T, of, fresh *store.Store) {
 	if err := fresh.Inspect.KeepFacts(t.Context(), lease, facts); err != nil {
 		t.Fatal(err)
 	}
+	return facts
+}
+
+// keepFactsOf gives a fresh index the facts that another one kept, which tell since when it has watched whose wallets, and the members without their wallets.
+func (l *localSolana) keepFactsOf(t *testing.T, of, fresh *store.Store) {
+	t.Helper()
 	held := 0
-	for _, f := range facts {
+	for _, f := range keepFacts(t, of, fresh) {
 		if f, ok := f.Fact.(market.HeldFact); ok {
 			if held++; !f.Known {
 				t.Errorf("nobody knows what a wallet had that was traded with before: %+v", f)

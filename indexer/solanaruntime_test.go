@@ -203,6 +203,44 @@ func (l *localSolana) settle(t *testing.T, stores ...*store.Store) {
 	t.Error("no supply of USDC is known")
 }
 
+// TestASupplyOfAnEmptyBlock: an index that follows the chain is told a supply that it takes in with a block without transactions. Of the past that block doesn't come: a
+// fresh index that begins with the kept facts has the supply all the same.
+func TestASupplyOfAnEmptyBlock(t *testing.T) {
+	t.Parallel()
+	l := newLocalSolana(t, 11)
+	cfg := l.config(t)
+	st := storetest.Open(t, "sqlite")
+	l.grow(t, 2)
+	end := startSolana(t, st, cfg)
+	l.await(t, st)
+	usdc := addressOfKey(simnet.USDC)
+	hasSupply := func() bool {
+		tokens, err := st.Tokens.Now(t.Context(), []market.Address{usdc})
+		if err != nil || len(tokens) != 1 {
+			t.Fatal(tokens, err)
+		}
+		return tokens[0].HasSupply
+	}
+	if hasSupply() {
+		t.Fatal("the supply is known before the empty block")
+	}
+	if err := l.Mine(t.Context(), l.Slot()+1, l.Time().Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if l.await(t, st); !hasSupply() {
+		t.Fatal("the supply isn't known after the empty block")
+	}
+	l.grow(t, 80)
+	l.await(t, st)
+	end()
+	fresh := storetest.Open(t, "sqlite")
+	keepFacts(t, st, fresh)
+	end = startSolana(t, fresh, cfg)
+	l.await(t, fresh)
+	end()
+	wantSame(t, st, fresh, "solana")
+}
+
 // TestSolanaRuntime indexes a chain that Solana's own runtime and token programs make, through forks, slots without a block and restarts. Whenever it is at the
 // head, balances, holders and supplies are what the chain's accounts say; in the end the rows are those of an index that read the chain as it is then. One of two
 // indexes has the blocks from a stream beside.
