@@ -29,6 +29,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/standings"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/tokenmembers"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -300,7 +301,8 @@ func (w *waiting) Tokens(context.Context, market.Address) ([]figures.Token, erro
 // catalogAlone is a snapshot without anything from a database.
 func catalogAlone(t *testing.T) *read.Snapshot {
 	t.Helper()
-	return &read.Snapshot{Catalog: declared.New(chains()), Members: members.NewDirectory(nil), Standings: standings.New(nil, nil)}
+	nobody := members.NewDirectory(nil)
+	return &read.Snapshot{Catalog: declared.New(chains()), Members: nobody, Standings: standings.New(nil, nil), TokenMembers: tokenmembers.New(nil, nobody)}
 }
 
 // reader is all that the API reads through.
