@@ -102,7 +102,7 @@ func Drawn(hash market.Hash) bool {
 	return binary.BigEndian.Uint32(hash[len(hash)-4:])%AgreedShare == 0
 }
 
-// Batch is a piece of the past: those of its blocks that mean something to us, and its last one.
+// Batch is a piece of the past: at least those of its blocks that mean something to us, and its last one.
 type Batch struct {
 	Blocks []market.Block
 	Last   Header

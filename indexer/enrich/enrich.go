@@ -43,8 +43,6 @@ type Enricher struct {
 	poolKeys    *poolkeys.Finder
 	// quotesSought is when the pools of quotes without a price were looked for last.
 	quotesSought notPool
-	// lastSeen is the last block that came and was derived, and enriched the last that came. Of the past, blocks without events don't come.
-	lastSeen, enriched uint64
 	// receiptsFailed counts how often receipts were asked for in vain since the last answer.
 	receiptsFailed int
 }
@@ -127,9 +125,6 @@ type Batch struct {
 
 // Enrich asks the nodes what the batch's logs don't tell. The answers are put into the blocks as facts.
 func (e *Enricher) Enrich(ctx context.Context, b Batch) ([]store.StoredFact, error) {
-	if e.enriched <= b.State.Last().Number {
-		e.lastSeen = e.enriched
-	}
 	n := &enrichment{Enricher: e, state: b.State, corrections: b.Corrections, blocks: b.Blocks, following: b.Following}
 	for _, step := range []func(context.Context) error{n.takeAllStates, n.quotePools, n.pools, n.poolStates, n.curves, n.tokens, n.samples, n.supplies, n.members} {
 		had := len(n.facts)
@@ -141,9 +136,6 @@ func (e *Enricher) Enrich(ctx context.Context, b Batch) ([]store.StoredFact, err
 				return nil, err
 			}
 		}
-	}
-	if len(b.Blocks) > 0 {
-		e.enriched = b.Blocks[len(b.Blocks)-1].Number
 	}
 	return n.facts, nil
 }
@@ -169,10 +161,8 @@ type enrichment struct {
 	pasts map[market.PositionKey]int
 	// windows are the pools of which a window of the ticks is known, as the blocks so far leave them; nil where a block has a state with all ticks.
 	windows map[market.Address]*windowed
-	// kept are the facts that an earlier index kept of these blocks, by block, and skipped its states and supplies of blocks that don't come, by the next block that
-	// does; nil until they are looked up.
-	kept    map[uint64][]store.StoredFact
-	skipped map[uint64][]market.Fact
+	// kept are the facts that an earlier index kept of these blocks, by block; nil until they are looked up.
+	kept map[uint64][]store.StoredFact
 }
 
 // recorded are the facts that an earlier index of the same block kept, so that indexing anew needs no node that still
@@ -180,10 +170,9 @@ type enrichment struct {
 func (e *enrichment) recorded(ctx context.Context, b *market.Block) ([]market.Fact, error) {
 	if e.kept == nil {
 		var err error
-		if e.kept, err = e.KeptFacts(ctx, e.firstUnseen(), e.blocks[len(e.blocks)-1].Number); err != nil {
+		if e.kept, err = e.KeptFacts(ctx, e.blocks[0].Number, e.blocks[len(e.blocks)-1].Number); err != nil {
 			return nil, err
 		}
-		e.skip()
 	}
 	var out []market.Fact
 	for _, f := range e.kept[b.Number] {

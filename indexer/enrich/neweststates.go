@@ -104,30 +104,22 @@ func (e *enrichment) takeStates(ctx context.Context, b *market.Block) error {
 // which block follows from the answers before, too. They may be those of pools that don't trade in the block.
 func (e *enrichment) takeKeptStates(ctx context.Context, b *market.Block) error {
 	facts, err := e.recorded(ctx, b)
-	facts = append(facts, e.skipped[b.Number]...) // after its own, which are newer
 	for _, f := range facts {
 		s, ok := f.(market.PoolStateFact)
-		if !ok || slices.ContainsFunc(b.Facts, isStateOf(s.Pool)) {
+		if !ok || slices.Contains(b.Facts, f) {
 			continue
 		}
 		if err := e.Load(ctx, market.Wanted{Pools: []market.Address{s.Pool}, ExpireFrom: 1}); err != nil {
 			return err
 		}
 		for _, of := range facts {
-			if p, ok := of.(market.PoolFact); ok && p.Pool == s.Pool && !slices.ContainsFunc(b.Facts, isPoolFactOf(s.Pool)) {
+			if p, ok := of.(market.PoolFact); ok && p.Pool == s.Pool && !slices.Contains(b.Facts, of) {
 				e.add(b, of)
 			}
 		}
 		e.add(b, f)
 	}
 	return err
-}
-
-func isPoolFactOf(pool market.Address) func(market.Fact) bool {
-	return func(f market.Fact) bool {
-		p, ok := f.(market.PoolFact)
-		return ok && p.Pool == pool
-	}
 }
 
 func isStateOf(pool market.Address) func(market.Fact) bool {

@@ -67,7 +67,7 @@ func (e *enrichment) supplies(ctx context.Context) error {
 // takeKeptSupplies takes in the supplies that an earlier index kept of a block.
 func (e *enrichment) takeKeptSupplies(ctx context.Context, b *market.Block) error {
 	facts, err := e.recorded(ctx, b)
-	for _, f := range append(facts, e.skipped[b.Number]...) { // its own first, which are newer
+	for _, f := range facts {
 		if s, ok := f.(market.SupplyFact); ok && !slices.ContainsFunc(b.Facts, isSupplyOf(s.Token)) {
 			e.add(b, s)
 		}

@@ -21,7 +21,7 @@ const (
 
 // poolStates asks pools that are older than the index, and traded in a block, for what they held before it. From there on their events
 // are enough, and, where the state has a window of the ticks alone, until the price comes near one of its ends: then the pool is asked anew before the next
-// block that trades in it, and, where the price left the window, before the next block. A pool whose state can't be had prices nothing, and is asked again when it
+// block that trades in it, and, where the price left the window, before the next block with any event. A pool whose state can't be had prices nothing, and is asked again when it
 // trades after a while.
 func (e *enrichment) poolStates(ctx context.Context) error {
 	w := stateless{enrichment: e, settled: map[market.Address]bool{}, known: map[market.Address]market.PoolCreated{}}
@@ -210,6 +210,9 @@ func (w *stateless) follow(b *market.Block) {
 // of gives the pools whose state isn't known and that a block trades in, or that left their windows. Those of which nothing was known come first; among each kind,
 // those with the most trades.
 func (w *stateless) of(b *market.Block) (pools []market.PoolCreated) {
+	if len(b.Txs) == 0 { // of the past it doesn't come, and what is kept of it is lost
+		return nil
+	}
 	trades := map[market.Address]int{}
 	again := map[market.Address]bool{}
 	for pool := range w.left {

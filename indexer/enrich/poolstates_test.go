@@ -39,19 +39,6 @@ func (n *mockStates) PoolStates(_ context.Context, at chain.Ref, pools []market.
 	return states, false, nil
 }
 
-// keeper gives the facts that an earlier index kept.
-func keeper(kept []store.StoredFact) func(context.Context, uint64, uint64) (map[uint64][]store.StoredFact, error) {
-	return func(_ context.Context, first, last uint64) (map[uint64][]store.StoredFact, error) {
-		out := map[uint64][]store.StoredFact{}
-		for _, f := range kept {
-			if f.Block >= first && f.Block <= last {
-				out[f.Block] = append(out[f.Block], f)
-			}
-		}
-		return out, nil
-	}
-}
-
 // TestWindowsAreAskedAnew follows pools of which a window of the ticks is known, in one batch, in batches of one block, and as an index that begins anew
 // with the kept facts: they ask before the same blocks, and take the same facts in.
 func TestWindowsAreAskedAnew(t *testing.T) {
@@ -61,7 +48,7 @@ func TestWindowsAreAskedAnew(t *testing.T) {
 	windowed := market.Pool{Window: window}
 	for name, c := range map[string]struct {
 		pool market.Pool
-		// swaps are where the trades of the blocks from 1 on leave the price; a block without any has no trade.
+		// swaps are where the trades of the blocks from 1 on leave the price; a block without any has a trade of another pool, and nil is a block without events.
 		swaps [][]int32
 		// unknown are the blocks after which the state can't be had; want are those before which the pool is asked.
 		unknown, want []uint64
@@ -78,7 +65,8 @@ func TestWindowsAreAskedAnew(t *testing.T) {
 		"it has a hook that isn't declared":          {market.Pool{Window: window, Untrusted: market.UntrustedHook}, [][]int32{{5000}, {5000}}, nil, nil},
 		"asked in vain near the end, then it leaves": {windowed, [][]int32{{750}, {760}, {750}, {900}, {900}, {900}}, []uint64{1}, []uint64{2, 5}},
 		"asked in vain once it left":                 {windowed, [][]int32{{1500}, {1500}, {1500}}, []uint64{1}, []uint64{2}},
-		"it leaves, and nobody trades":               {windowed, [][]int32{{1500}, {}, {}}, nil, []uint64{2}},
+		"it leaves, and nobody trades in it":         {windowed, [][]int32{{1500}, {}, {}}, nil, []uint64{2}},
+		"it leaves, and nothing happens":             {windowed, [][]int32{{1500}, nil, {}, nil}, nil, []uint64{3}},
 		"it leaves again and again": {
 			windowed,
 			[][]int32{{1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}, {1500}, {0}},
@@ -100,6 +88,9 @@ func TestWindowsAreAskedAnew(t *testing.T) {
 			for i, ticks := range c.swaps {
 				b := market.Block{Header: market.Header{Number: uint64(i + 1), Hash: market.Hash{byte(i + 1)}, Time: int64(1000 + i)}}
 				nodes.ticks[b.Number] = nodes.ticks[b.Number-1]
+				if ticks != nil && len(ticks) == 0 {
+					b.Txs = []market.Tx{{ID: market.EVMTx([32]byte{byte(i), 99}), Logs: []market.Log{{Event: market.Swap{Pool: at(5)}}}}}
+				}
 				for k, tick := range ticks {
 					swap := market.Swap{Pool: at(pool), Tick: tick, SqrtPriceX96: market.Amount{1}}
 					b.Txs = append(b.Txs, market.Tx{ID: market.EVMTx([32]byte{byte(i), byte(k)}), Logs: []market.Log{{Event: swap}}})
@@ -117,7 +108,13 @@ func TestWindowsAreAskedAnew(t *testing.T) {
 				s.Put(market.Wanted{PoolsOf: []market.Address{at(dog)}, Tokens: []market.Address{at(dog), at(weth)}, Launches: []market.Address{at(dog)}}, market.Rows{})
 				e := New(Options{
 					Config: &chainconfig.Chain{}, Nodes: nodes, Machine: m, Beat: func() {}, Load: func(context.Context, market.Wanted) error { return nil },
-					KeptFacts: keeper(kept),
+					KeptFacts: func(context.Context, uint64, uint64) (map[uint64][]store.StoredFact, error) {
+						out := map[uint64][]store.StoredFact{}
+						for _, f := range kept {
+							out[f.Block] = append(out[f.Block], f)
+						}
+						return out, nil
+					},
 				})
 				for list := range slices.Chunk(blocks, length) {
 					list = slices.Clone(list)
@@ -219,7 +216,13 @@ func TestNinePoolsAtOnce(t *testing.T) {
 		}
 		e := New(Options{
 			Config: &chainconfig.Chain{}, Nodes: nodes, Machine: m, Beat: func() {}, Load: func(context.Context, market.Wanted) error { return nil },
-			KeptFacts: keeper(kept),
+			KeptFacts: func(context.Context, uint64, uint64) (map[uint64][]store.StoredFact, error) {
+				out := map[uint64][]store.StoredFact{}
+				for _, f := range kept {
+					out[f.Block] = append(out[f.Block], f)
+				}
+				return out, nil
+			},
 		})
 		nodes.asked = nil
 		for i := range blocks {
@@ -261,71 +264,5 @@ func TestNinePoolsAtOnce(t *testing.T) {
 	}
 	if again, _ := run(nil, true); told(again) != told(stored) {
 		t.Errorf("enriched twice it is told\n%s\nwant\n%s", told(again), told(stored))
-	}
-}
-
-// TestStatesOfBlocksThatDoNotCome: an index that followed the chain asked a pool before a block without events. Of the past that block doesn't come: an index that begins
-// anew with the kept facts takes the state, the newest where there are several, before the next block that does, whatever the batches.
-func TestStatesOfBlocksThatDoNotCome(t *testing.T) {
-	t.Parallel()
-	const pool, dog, weth = 4, 2, 3
-	m, err := derive.New(&chainconfig.Chain{
-		ID: "test", Family: chainconfig.EVM, Native: chainconfig.Native{Wrapped: at(weth)}, Quotes: []chainconfig.Quote{{Symbol: "WETH", Address: at(weth)}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	header := func(n uint64) market.Header {
-		return market.Header{Number: n, Hash: market.Hash{byte(n)}, Time: int64(1000 + n)}
-	}
-	swapped := func(n uint64, tick int32) market.Block {
-		return market.Block{Header: header(n), Txs: []market.Tx{{Logs: []market.Log{{Event: market.Swap{Pool: at(pool), Tick: tick, SqrtPriceX96: market.Amount{1}}}}}}}
-	}
-	told := func(n uint64, tick int32) store.StoredFact {
-		window := market.TickWindow{Lower: tick - 1000, Upper: tick + 1000}
-		return store.StoredFact{Block: n, Hash: header(n).Hash, Fact: market.PoolStateFact{Pool: at(pool), Tick: tick, SqrtPriceX96: market.Amount{1}, Window: window}}
-	}
-	kept := []store.StoredFact{told(2, 1400), told(3, 1500), told(9, 0)}
-	for name, cut := range map[string][][]uint64{
-		"in one batch": {{1, 5, 6}}, "in two": {{1}, {5, 6}}, "in two, of which one ends with blocks that don't come": {{1, 4}, {5, 6}}, "block by block": {{1, 3}, {5}, {6}},
-	} {
-		nodes := &mockStates{ticks: map[uint64]int32{}}
-		s := derive.NewState(market.Beginning{Last: header(0)})
-		s.Put(market.Wanted{Pools: []market.Address{at(pool)}}, market.Rows{Pools: []market.Pool{{
-			ID: at(pool), Base: at(dog), Quote: at(weth), Protocol: market.UniswapV3, TickSpacing: 1, Window: market.TickWindow{Lower: -1000, Upper: 1000},
-		}}})
-		s.Put(market.Wanted{PoolsOf: []market.Address{at(dog)}, Tokens: []market.Address{at(dog), at(weth)}, Launches: []market.Address{at(dog)}}, market.Rows{})
-		e := New(Options{
-			Config: &chainconfig.Chain{}, Nodes: nodes, Machine: m, Beat: func() {}, Load: func(context.Context, market.Wanted) error { return nil },
-			KeptFacts: keeper(kept),
-		})
-		var taken []string
-		for _, numbers := range cut {
-			var list []market.Block
-			for _, n := range numbers {
-				if n == 1 || n > 4 {
-					list = append(list, swapped(n, 1500))
-				}
-			}
-			if e.enriched <= s.Last().Number {
-				e.lastSeen = e.enriched
-			}
-			n := &enrichment{Enricher: e, state: s, blocks: list}
-			if err := n.poolStates(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			e.enriched = list[len(list)-1].Number
-			for _, f := range n.facts {
-				state, _ := f.Fact.(market.PoolStateFact)
-				taken = append(taken, fmt.Sprint(f.Block, state.Tick))
-			}
-			if err := m.Apply(s, list, header(numbers[len(numbers)-1])); err != nil {
-				t.Fatal(err)
-			}
-			_ = s.Flush(100)
-		}
-		if len(nodes.asked) > 0 || !slices.Equal(taken, []string{"5 1500"}) {
-			t.Errorf("%s: it asks before the blocks %v, and takes in %v", name, nodes.asked, taken)
-		}
 	}
 }

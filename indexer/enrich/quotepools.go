@@ -94,12 +94,11 @@ func (e *enrichment) poolsOf(ctx context.Context, b *market.Block, pairs [][2]ma
 // hasRecordedStates reports whether an earlier index found pools at the same blocks. They are taken in already (takeKeptStates).
 func (e *enrichment) hasRecordedStates(ctx context.Context) (bool, error) {
 	for i := range e.blocks {
-		b := &e.blocks[i]
-		facts, err := e.recorded(ctx, b)
+		facts, err := e.recorded(ctx, &e.blocks[i])
 		if err != nil {
 			return false, err
 		}
-		for _, f := range append(facts, e.skipped[b.Number]...) {
+		for _, f := range facts {
 			if _, ok := f.(market.PoolStateFact); ok {
 				return true, nil
 			}

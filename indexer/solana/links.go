@@ -281,9 +281,8 @@ func (s *Source) pastBatch(ctx context.Context, parent market.Header, slots []ui
 				return out, err
 			}
 			parentBy, known.by[r.by] = r.by, r.by.Outvotes()
-			if parent = r.Header; len(r.Txs) > 0 {
-				out.Blocks = append(out.Blocks, r.Block.Block)
-			}
+			parent = r.Header
+			out.Blocks = append(out.Blocks, r.Block.Block) // one without events, too: an index that followed the chain may have kept a supply of it
 		}
 	}
 	out.Last = chain.Header{Header: parent}
