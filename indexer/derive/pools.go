@@ -173,7 +173,7 @@ func (ps *pools) changeTicks(p *market.Pool, e market.RangeLiquidity) {
 }
 
 // leave forgets the ticks of a pool whose price has come so near to an end of their window at the block's close that 2 % aren't within it any more: the pool is
-// asked anew before the next block. One that came back within the block hasn't left, for the changes of liquidity within the window
+// asked anew before the next block with any event. One that came back within the block hasn't left, for the changes of liquidity within the window
 // were booked all the while.
 func (ps *pools) leave(p *market.Pool) {
 	if p.Untrusted == market.Trusted && !p.Window.HasDepth(p.Tick) {

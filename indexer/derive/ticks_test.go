@@ -71,7 +71,7 @@ func TestTooManyTicks(t *testing.T) {
 		t.Errorf("after a reorg it has %d ticks and is %+v", got, b.db.pools[poolA])
 	}
 	b.next(12, nil, tx(dense(poolA, market.MaxTicks-3, 1)...))
-	// What happens outside of the window is passed over, what lies across its end counts within it.
+	// A change of liquidity outside of the window is ignored. Of one that crosses an end of the window, the part inside counts.
 	before := b.db.ticks[poolA].Copy()
 	b.next(12, nil, tx(positioned(poolA, -390_000, lower, e18(5)), positioned(poolA, -lower, 390_000, e18(5))))
 	if !slices.Equal(b.db.ticks[poolA], before) {

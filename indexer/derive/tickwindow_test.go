@@ -323,7 +323,7 @@ func TestAHookStaysOne(t *testing.T) {
 	if p := b.db.pools[hooked.Pool]; p.Untrusted != market.UntrustedHook {
 		t.Errorf("asked for its state the pool is %q", p.Untrusted)
 	}
-	// One that an earlier version took for a pool whose ticks aren't known.
+	// An earlier version wrote such a pool as one whose ticks aren't known.
 	p := b.db.pools[hooked.Pool]
 	p.Untrusted = market.UntrustedTicks
 	b.db.pools[hooked.Pool] = p

@@ -104,22 +104,31 @@ func (e *enrichment) takeStates(ctx context.Context, b *market.Block) error {
 // which block follows from the answers before, too. They may be those of pools that don't trade in the block.
 func (e *enrichment) takeKeptStates(ctx context.Context, b *market.Block) error {
 	facts, err := e.recorded(ctx, b)
+	if err != nil {
+		return err
+	}
+	var states []market.PoolStateFact
+	var pools []market.Address
 	for _, f := range facts {
-		s, ok := f.(market.PoolStateFact)
-		if !ok || slices.Contains(b.Facts, f) {
-			continue
+		if s, ok := f.(market.PoolStateFact); ok && !slices.Contains(b.Facts, f) {
+			states, pools = append(states, s), append(pools, s.Pool)
 		}
-		if err := e.Load(ctx, market.Wanted{Pools: []market.Address{s.Pool}, ExpireFrom: 1}); err != nil {
-			return err
-		}
+	}
+	if len(states) == 0 {
+		return nil
+	}
+	if err := e.Load(ctx, market.Wanted{Pools: pools, ExpireFrom: 1}); err != nil {
+		return err
+	}
+	for _, s := range states {
 		for _, of := range facts {
 			if p, ok := of.(market.PoolFact); ok && p.Pool == s.Pool && !slices.Contains(b.Facts, of) {
 				e.add(b, of)
 			}
 		}
-		e.add(b, f)
+		e.add(b, s)
 	}
-	return err
+	return nil
 }
 
 func isStateOf(pool market.Address) func(market.Fact) bool {

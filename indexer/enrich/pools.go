@@ -46,7 +46,7 @@ func (e *enrichment) pools(ctx context.Context) error {
 // addByKey adds the V4 pools whose keys are known.
 func (e *enrichment) addByKey(ctx context.Context, b *market.Block, left, ids []market.Address) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(a market.Address) bool { return !slices.Contains(left, a) })
-	known, err := e.poolKeys.Of(ctx, ids, b.Number)
+	known, err := e.poolKeys.Known(ctx, ids, b.Number)
 	for _, created := range known {
 		e.add(b, market.PoolFact{Pool: created.Pool, Known: true, Info: created})
 	}

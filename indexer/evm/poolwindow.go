@@ -6,9 +6,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// A stranger can give a pool more ticks than its calls carry, and busy pools of a narrow tick spacing have as many by themselves. The words around the
-// price are asked for first. Where all other words and the ticks that are marked still fit, all of them are read, as far as they do. Otherwise the ticks
-// nearest to the price are, as many as fit, and what is farther away counts for nothing.
+// Some pools have more ticks than the calls for one pool can read: busy ones with a narrow tick spacing, or one that a stranger gave many. So the bitmap words around
+// the price are read first. If the other words and all marked ticks fit into the remaining calls, they are read, too. If not, only the ticks nearest to the price
+// are read, as many as fit. Liquidity farther away isn't counted.
 
 const (
 	// nearCalls is in how many calls the words around the price are asked for, and singleNear where each call has one question alone.

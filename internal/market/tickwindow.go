@@ -27,7 +27,7 @@ func (w TickWindow) HasDepth(tick int32) bool { return w.reaches(tick, DepthTick
 // HasRoom reports whether the price may still move by some 1 % from the tick before the window has no depth any more.
 func (w TickWindow) HasRoom(tick int32) bool { return w.reaches(tick, DepthTicks+96) }
 
-// reaches reports whether so many ticks on either side of one are within the window, or as many as there are.
+// reaches reports whether the window extends at least a number of ticks below and above a tick, or as far as a pool's ticks go.
 func (w TickWindow) reaches(tick, ticks int32) bool {
 	return w.IsWhole() || w.Has(tick) && (w.Lower <= MinTick || tick-w.Lower >= ticks) && (w.Upper >= MaxTick || w.Upper-tick >= ticks)
 }

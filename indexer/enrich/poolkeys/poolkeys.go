@@ -62,9 +62,9 @@ func New(o Options) *Finder {
 	return &Finder{Options: o, sought: map[market.Address]*soughtKey{}, found: map[market.Address]market.PoolCreated{}}
 }
 
-// Of gives the keys that are known of pools that trade in a block. It asks at once for pools that it hears of for the first time, by two requests for
+// Known gives those of the pools that trade in a block whose keys are known. It asks at once for pools that it hears of for the first time, by two requests for
 // all of them, so that two indexes of a chain know most pools from the same block on. The search beside the loop goes on for the rest.
-func (f *Finder) Of(ctx context.Context, pools []market.Address, block uint64) (known []market.PoolCreated, err error) {
+func (f *Finder) Known(ctx context.Context, pools []market.Address, block uint64) (known []market.PoolCreated, err error) {
 	known, fresh := f.heard(pools, block)
 	if len(fresh) == 0 {
 		return known, nil

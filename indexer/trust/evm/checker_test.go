@@ -451,7 +451,7 @@ func TestIndexChecks(t *testing.T) {
 	is(r, report.LiquidityDepth, report.Fail, report.High, 600.0)
 	is(r, report.PairAge, report.Warn, report.Medium, 90.0)
 
-	// What lies beyond a window's ends isn't known, and of a pool whose ticks aren't known nothing is.
+	// Of a pool with a window, only the liquidity inside is known. Of a pool whose ticks aren't known, no liquidity is known.
 	r = c(func(k *trust.Known) { k.Pools[0].Window = market.TickWindow{Lower: -1000, Upper: 1000} })
 	if got := r.Find(report.LiquidityDepth); got.Result != report.Pass || !strings.HasPrefix(got.Evidence[0].Detail, "it holds at least ") {
 		t.Errorf("%+v", got)
