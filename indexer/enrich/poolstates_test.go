@@ -39,6 +39,32 @@ func (n *mockStates) PoolStates(_ context.Context, at chain.Ref, pools []market.
 	return states, false, nil
 }
 
+// machineOf derives a chain with one quote asset.
+func machineOf(t *testing.T, weth market.Address) *derive.Machine {
+	t.Helper()
+	m, err := derive.New(&chainconfig.Chain{
+		ID: "test", Family: chainconfig.EVM, Native: chainconfig.Native{Wrapped: weth}, Quotes: []chainconfig.Quote{{Symbol: "WETH", Address: weth}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// enricherOf makes an enricher with the facts that an earlier index kept. All rows have to be in the state.
+func enricherOf(m *derive.Machine, nodes *mockStates, kept []store.StoredFact) *Enricher {
+	return New(Options{
+		Config: &chainconfig.Chain{}, Nodes: nodes, Machine: m, Beat: func() {}, Load: func(context.Context, market.Wanted) error { return nil },
+		KeptFacts: func(context.Context, uint64, uint64) (map[uint64][]store.StoredFact, error) {
+			out := map[uint64][]store.StoredFact{}
+			for _, f := range kept {
+				out[f.Block] = append(out[f.Block], f)
+			}
+			return out, nil
+		},
+	})
+}
+
 // TestWindowsAreAskedAnew follows pools of which a window of the ticks is known, in one batch, in batches of one block, and as an index that begins anew
 // with the kept facts: they ask before the same blocks, and take the same facts in.
 func TestWindowsAreAskedAnew(t *testing.T) {
@@ -76,12 +102,7 @@ func TestWindowsAreAskedAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, err := derive.New(&chainconfig.Chain{
-				ID: "test", Family: chainconfig.EVM, Native: chainconfig.Native{Wrapped: at(weth)}, Quotes: []chainconfig.Quote{{Symbol: "WETH", Address: at(weth)}},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := machineOf(t, at(weth))
 			c.pool.ID, c.pool.Base, c.pool.Quote, c.pool.Protocol, c.pool.TickSpacing = at(pool), at(dog), at(weth), market.UniswapV3, 1
 			nodes := &mockStates{ticks: map[uint64]int32{0: 0}}
 			var blocks []market.Block
@@ -106,16 +127,7 @@ func TestWindowsAreAskedAnew(t *testing.T) {
 				s := derive.NewState(market.Beginning{})
 				s.Put(market.Wanted{Pools: []market.Address{at(pool), at(5)}}, market.Rows{Pools: []market.Pool{c.pool}})
 				s.Put(market.Wanted{PoolsOf: []market.Address{at(dog)}, Tokens: []market.Address{at(dog), at(weth)}, Launches: []market.Address{at(dog)}}, market.Rows{})
-				e := New(Options{
-					Config: &chainconfig.Chain{}, Nodes: nodes, Machine: m, Beat: func() {}, Load: func(context.Context, market.Wanted) error { return nil },
-					KeptFacts: func(context.Context, uint64, uint64) (map[uint64][]store.StoredFact, error) {
-						out := map[uint64][]store.StoredFact{}
-						for _, f := range kept {
-							out[f.Block] = append(out[f.Block], f)
-						}
-						return out, nil
-					},
-				})
+				e := enricherOf(m, nodes, kept)
 				for list := range slices.Chunk(blocks, length) {
 					list = slices.Clone(list)
 					for i := range list {
@@ -187,12 +199,7 @@ func TestAKeptStateOfAnUnknownPool(t *testing.T) {
 func TestNinePoolsAtOnce(t *testing.T) {
 	t.Parallel()
 	const weth = 3
-	m, err := derive.New(&chainconfig.Chain{
-		ID: "test", Family: chainconfig.EVM, Native: chainconfig.Native{Wrapped: at(weth)}, Quotes: []chainconfig.Quote{{Symbol: "WETH", Address: at(weth)}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := machineOf(t, at(weth))
 	nodes := &mockStates{ticks: map[uint64]int32{0: 0, 1: 0, 2: 1500, 3: 1500}}
 	run := func(kept []store.StoredFact, twice bool) (stored []store.StoredFact, asked int) {
 		var blocks []market.Block
@@ -214,16 +221,7 @@ func TestNinePoolsAtOnce(t *testing.T) {
 		for i := range pools {
 			s.Put(market.Wanted{PoolsOf: []market.Address{pools[i].Base}, Tokens: []market.Address{pools[i].Base, at(weth)}, Launches: []market.Address{pools[i].Base}}, market.Rows{})
 		}
-		e := New(Options{
-			Config: &chainconfig.Chain{}, Nodes: nodes, Machine: m, Beat: func() {}, Load: func(context.Context, market.Wanted) error { return nil },
-			KeptFacts: func(context.Context, uint64, uint64) (map[uint64][]store.StoredFact, error) {
-				out := map[uint64][]store.StoredFact{}
-				for _, f := range kept {
-					out[f.Block] = append(out[f.Block], f)
-				}
-				return out, nil
-			},
-		})
+		e := enricherOf(m, nodes, kept)
 		nodes.asked = nil
 		for i := range blocks {
 			list := blocks[i : i+1]
