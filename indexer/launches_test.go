@@ -271,10 +271,11 @@ func TestLaunchesThroughReorgs(t *testing.T) {
 	}
 	w.trade(t, 24) // beyond the branch that is lost
 	w.await(t, st)
-	for l, err := range st.Launches.Since(ctx, "base", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	launches, err := st.Inspect.Launches(ctx, "base", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range launches {
 		if lost[l.Mint] || l.State == market.LaunchGraduated || l.State == market.LaunchCompleted {
 			t.Errorf("%s of the lost branch is %s", l.Mint, l.State)
 		}

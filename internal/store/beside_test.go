@@ -373,14 +373,12 @@ func TestBesideCommits(t *testing.T) {
 				}
 				metadata, err := s.Metadata.Since(ctx, "base", seen)
 				reports, err2 := s.Trust.Since(ctx, "base", seen)
-				for launch, err := range s.Launches.Since(ctx, "base", seen) {
-					if err != nil {
-						t.Fatal(err)
-					}
-					launched[launch.Mint] = true
-				}
-				if err := errors.Join(err, err2); err != nil {
+				changed, err3 := s.ChangedSince(ctx, map[string]int64{"base": seen})
+				if err := errors.Join(err, err2, err3); err != nil {
 					t.Fatal(err)
+				}
+				for _, mint := range changed["base"].Launches {
+					launched[mint] = true
 				}
 				for _, m := range metadata {
 					described[m.Mint] = m.Attempts

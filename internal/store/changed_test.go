@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,35 +51,35 @@ func TestChangedSince(t *testing.T) {
 				name, want string
 				do         func() error
 			}{
-				{"nothing", "[] trades false launches false quotes false metadata false trust false", func() error { return commit(func(*market.Changes) {}) }},
-				{"a token", "[1] trades false launches false quotes false metadata false trust false", func() error {
+				{"nothing", "[] trades false launches [] quotes false metadata false trust false", func() error { return commit(func(*market.Changes) {}) }},
+				{"a token", "[1] trades false launches [] quotes false metadata false trust false", func() error {
 					return commit(func(c *market.Changes) {
 						c.Tokens = append(c.Tokens, market.Change[market.Address, market.Token]{Key: address(1), After: &market.Token{Mint: address(1)}})
 					})
 				}},
-				{"a pool", "[2] trades true launches false quotes false metadata false trust false", func() error {
+				{"a pool", "[2] trades true launches [] quotes false metadata false trust false", func() error {
 					return commit(func(c *market.Changes) {
 						c.Pools = append(c.Pools, market.Change[market.Address, market.Pool]{
 							Key: poolID(1), After: &market.Pool{ID: poolID(1), Factory: address(9), Token0: address(2), Token1: address(3), Base: address(2), Quote: address(3)},
 						})
 					})
 				}},
-				{"a launch", "[] trades false launches true quotes false metadata false trust false", func() error {
+				{"a launch", "[] trades false launches [1] quotes false metadata false trust false", func() error {
 					return commit(func(c *market.Changes) {
 						c.Launches = append(c.Launches, market.Change[market.Address, market.Launch]{Key: address(1), After: &market.Launch{Mint: address(1)}})
 					})
 				}},
-				{"a quote", "[] trades false launches false quotes true metadata false trust false", func() error {
+				{"a quote", "[] trades false launches [] quotes true metadata false trust false", func() error {
 					return commit(func(c *market.Changes) {
 						c.Quotes = append(c.Quotes, market.Change[market.Address, market.QuotePrice]{
 							Key: address(3), After: &market.QuotePrice{Asset: address(3), USD: 2},
 						})
 					})
 				}},
-				{"metadata", "[] trades false launches false quotes false metadata true trust false", func() error {
+				{"metadata", "[] trades false launches [] quotes false metadata true trust false", func() error {
 					return s.Metadata.Save(ctx, leases["bsc"], []store.TokenMetadata{{Mint: address(1)}})
 				}},
-				{"a report", "[] trades false launches false quotes false metadata false trust true", func() error {
+				{"a report", "[] trades false launches [] quotes false metadata false trust true", func() error {
 					return s.Trust.Save(ctx, leases["bsc"], []store.TrustRow{{Mint: address(1), Report: []byte("null")}})
 				}},
 			} {
@@ -87,7 +88,7 @@ func TestChangedSince(t *testing.T) {
 					t.Fatal(step.name, err)
 				}
 				got, err := s.ChangedSince(ctx, before)
-				if err != nil || len(got) != 2 || saysChanged(got["base"]) != "[] trades false launches false quotes false metadata false trust false" {
+				if err != nil || len(got) != 2 || saysChanged(got["base"]) != "[] trades false launches [] quotes false metadata false trust false" {
 					t.Fatalf("%s: %v, %v", step.name, got, err)
 				}
 				if says := saysChanged(got["bsc"]); says != step.want {
@@ -95,7 +96,7 @@ func TestChangedSince(t *testing.T) {
 				}
 			}
 			got, err := s.ChangedSince(ctx, map[string]int64{"bsc": began["bsc"]})
-			if says := saysChanged(got["bsc"]); err != nil || says != "[1 2] trades true launches true quotes true metadata true trust true" {
+			if says := saysChanged(got["bsc"]); err != nil || says != "[1 2] trades true launches [1] quotes true metadata true trust true" {
 				t.Errorf("since the beginning: %s, %v", says, err)
 			}
 			if none, err := s.ChangedSince(ctx, nil); err != nil || len(none) != 0 {
@@ -106,11 +107,143 @@ func TestChangedSince(t *testing.T) {
 }
 
 func saysChanged(c *store.Changed) string {
-	var tokens []int
-	for n := range 5 {
-		if slices.Contains(c.Tokens, address(n)) {
-			tokens = append(tokens, n)
+	numbers := func(list []market.Address) (out []int) {
+		for n := range 5 {
+			if slices.Contains(list, address(n)) {
+				out = append(out, n)
+			}
+		}
+		return out
+	}
+	return fmt.Sprint(numbers(c.Tokens), " trades ", c.Trades, " launches ", numbers(c.Launches), " quotes ", c.Quotes, " metadata ", c.Metadata, " trust ", c.Trust)
+}
+
+// tokensOf is a commit of block n that writes some tokens, by their numbers.
+func tokensOf(n int, numbers ...int) *store.Commit {
+	c := &store.Commit{Last: header(n), Blocks: []market.Header{header(n)}}
+	for _, i := range numbers {
+		c.Changes.Tokens = append(c.Changes.Tokens, market.Change[market.Address, market.Token]{Key: address(i), After: &market.Token{Mint: address(i), FirstBlock: uint64(n)}})
+	}
+	return c
+}
+
+// TestCommitsThatTellNothing: what changed is told too where the table of commits lacks some, as those of an earlier version, or where a commit changed more than it lists.
+func TestCommitsThatTellNothing(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			l := lease(t, s)
+			db := s.Inspect.Database().Write
+			told := func(seen int64) (tokens int) {
+				t.Helper()
+				changed, err := s.ChangedSince(t.Context(), map[string]int64{"base": seen})
+				if err != nil {
+					t.Fatal(err)
+				}
+				all := map[market.Address]bool{}
+				for _, a := range changed["base"].Tokens {
+					all[a] = true
+				}
+				return len(all)
+			}
+			for n := 1; n <= 4; n++ {
+				if err := s.Commit(t.Context(), l, tokensOf(n, 10*n, 10*n+1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for seen, want := range []int{8, 6, 4, 2, 0} {
+				if got := told(int64(seen)); got != want {
+					t.Errorf("after commit %d changed %d tokens, want %d", seen, got, want)
+				}
+			}
+			for _, gone := range []int{2, 4, 1, 3} {
+				if _, err := db.ExecContext(t.Context(), "DELETE FROM commits WHERE number = ?", gone); err != nil {
+					t.Fatal(err)
+				}
+				for seen, want := range []int{8, 6, 4, 2, 0} {
+					if got := told(int64(seen)); got != want {
+						t.Errorf("without commit %d: after commit %d changed %d tokens, want %d", gone, seen, got, want)
+					}
+				}
+			}
+			for n, many := range []int{store.ListedAtMost, store.ListedAtMost + 1} {
+				numbers := make([]int, many)
+				for i := range numbers {
+					numbers[i] = 1000 + i
+				}
+				if err := s.Commit(t.Context(), l, tokensOf(5+n, numbers...)); err != nil {
+					t.Fatal(err)
+				}
+				var length int
+				if err := db.QueryRowContext(t.Context(), "SELECT length(tokens) FROM commits WHERE number = ?", 5+n).Scan(&length); err != nil {
+					t.Fatal(err)
+				}
+				if listed := length / (1 + market.EVMAddressLen); listed != []int{many, 0}[n] || told(int64(4+n)) != many {
+					t.Errorf("a commit of %d tokens lists %d, and %d are told", many, listed, told(int64(4+n)))
+				}
+			}
+			if _, err := db.ExecContext(t.Context(), "UPDATE commits SET kinds = 0, tokens = ? WHERE number = 6", []byte{20, 1}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.ChangedSince(t.Context(), map[string]int64{"base": 5}); err == nil || !strings.Contains(err.Error(), "ends within an address of 20 bytes") {
+				t.Errorf("a list that is cut off: %v", err)
+			}
+		})
+	}
+}
+
+// TestOldCommitsAreDropped: the table has the newest commits alone, and a reader who has missed more is told by the rows themselves. A purge leaves none.
+func TestOldCommitsAreDropped(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, "sqlite")
+	l := lease(t, s)
+	const last = store.CommitsKept + 3*store.DroppedCommits
+	for n := 1; n <= last; n++ {
+		if err := s.Commit(t.Context(), l, tokensOf(n, n)); err != nil {
+			t.Fatal(err)
 		}
 	}
-	return fmt.Sprint(tokens, " trades ", c.Trades, " launches ", c.Launches, " quotes ", c.Quotes, " metadata ", c.Metadata, " trust ", c.Trust)
+	var first, kept int
+	if err := s.Inspect.Database().Read.QueryRowContext(t.Context(), "SELECT min(number), count(*) FROM commits").Scan(&first, &kept); err != nil {
+		t.Fatal(err)
+	}
+	if first != last-store.CommitsKept+1 || kept != store.CommitsKept {
+		t.Errorf("%d commits are kept, from %d on; want %d", kept, first, store.CommitsKept)
+	}
+	for _, seen := range []int{0, last - store.CommitsKept - 1, last - store.CommitsKept, last - 1} {
+		changed, err := s.ChangedSince(t.Context(), map[string]int64{"base": int64(seen)})
+		if err != nil || len(changed["base"].Tokens) != last-seen {
+			t.Errorf("after commit %d changed %d tokens, %v; want %d", seen, len(changed["base"].Tokens), err, last-seen)
+		}
+	}
+}
+
+// TestUnusedIndexes: an index that earlier versions asked stays for an hour after the migration, and is dropped then.
+func TestUnusedIndexes(t *testing.T) {
+	t.Parallel()
+	s, db := onPostgres(t)
+	commitUpTo(t, s, lease(t, s), 1, 3)
+	has := func() (there bool) {
+		t.Helper()
+		if err := db.QueryRowContext(t.Context(), "SELECT to_regclass('tokens_commit') IS NOT NULL").Scan(&there); err != nil {
+			t.Fatal(err)
+		}
+		return there
+	}
+	if has() {
+		t.Error("a new database has it")
+	}
+	must(t, db, "CREATE INDEX tokens_commit ON tokens (chain, commit_no)")
+	for _, step := range []struct {
+		migrated string
+		want     bool
+	}{{"LOCALTIMESTAMP", true}, {"LOCALTIMESTAMP - INTERVAL '59 minutes'", true}, {"LOCALTIMESTAMP - INTERVAL '61 minutes'", false}} {
+		must(t, db, "UPDATE goose_db_version SET tstamp = "+step.migrated+" WHERE version_id = 30")
+		split(t, s)
+		if has() != step.want {
+			t.Errorf("migrated at %s: the index is there: %v", step.migrated, has())
+		}
+	}
 }

@@ -63,12 +63,13 @@ func blockToRow(chain string, h market.Header) blockRow {
 // Commit writes c under the chain's next commit number, in one transaction. ErrLeaseLost and ErrMoved leave everything
 // as it was.
 func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
-	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
+	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *pendingCommit) error {
 		if err := s.advance(ctx, tx, l.Chain, c); err != nil {
 			return err
 		}
 		next.number, next.hash = int64(c.Last.Number), c.Last.Hash[:]
 		tx.Beat = c.Beat
+		next.log.addChanges(&c.Changes)
 		if err := s.writeChanges(ctx, tx, l.Chain, next.commitNo, c); err != nil {
 			return err
 		}
@@ -89,13 +90,13 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		if err := database.Upsert(ctx, tx, rows); err != nil {
 			return err
 		}
-		if err := dropBelow(ctx, tx, l.Chain, c.Horizon); err != nil {
+		if err := dropBelow(ctx, tx, next, l.Chain, c.Horizon); err != nil {
 			return err
 		}
 		if !c.Undo { // history is no news
 			return nil
 		}
-		return addToStream(ctx, tx, next, l.Chain, c.Changes.Stream)
+		return addToStream(ctx, tx, &next.position, l.Chain, c.Changes.Stream)
 	})
 	if err == nil {
 		s.db.Hint(ctx, l.Chain)
@@ -120,13 +121,19 @@ func writeFacts(ctx context.Context, tx *database.Transaction, chain string, c *
 	return writeUnsure(ctx, tx, chain, c, facts)
 }
 
-// dropBelow drops what is below the undo horizon.
-func dropBelow(ctx context.Context, tx *database.Transaction, chain string, horizon uint64) error {
-	for _, table := range []string{"blocks WHERE number", "undo WHERE block"} {
-		if _, err := tx.NewRaw("DELETE FROM "+table+" < ? AND chain = ?", int64(horizon), chain).Exec(ctx); err != nil {
+// dropBelow drops what is below the undo horizon. It begins where the last commit ended: PostgreSQL walks over all that was dropped before, until it is
+// vacuumed.
+func dropBelow(ctx context.Context, tx *database.Transaction, next *pendingCommit, chain string, horizon uint64) error {
+	from := next.droppedBelow
+	if int64(horizon) <= from {
+		return nil
+	}
+	for _, of := range []struct{ table, block string }{{"blocks", "number"}, {"undo", "block"}} {
+		if _, err := tx.NewRaw("DELETE FROM "+of.table+" WHERE chain = ? AND "+of.block+" >= ? AND "+of.block+" < ?", chain, from, int64(horizon)).Exec(ctx); err != nil {
 			return fmt.Errorf("database: drop what is below the undo horizon: %w", err)
 		}
 	}
+	next.droppedBelow = int64(horizon)
 	return nil
 }
 

@@ -23,33 +23,31 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 		text string
 		args []any
 	}{
-		"launches all":     {"SELECT venue" + launchesAll, []any{"base"}},
-		"launches changed": {"SELECT venue" + launchesChanged, []any{"base", 1}},
-		"changed":          {changedOf(0), []any{"base", 1, "base", 1, "base", 1, "base", 1, "base", 1, "base", 1}},
-		"own curves":       {ownCurves, []any{"base", database.Among(false, []any{[]byte{1}, []byte{2}})}},
-		"next curve":       {nextCurve, []any{"base", []byte{1}}},
-		"creator":          {creatorRecord, []any{"base", []byte{1}}},
-		"curves before":    {curvesBefore, []any{"base", []byte{1}, 1, 1, 1}},
-		"without supply":   {withoutSupply + "mint >= ? ORDER BY mint LIMIT 8", []any{"base", []byte{1}}},
-		"doubted supply":   {doubtedSupplies, []any{"base", []byte{1}, 8}},
-		"mute":             {muteTokens, []any{"base", 1, 33, []byte{1}, 8}},
-		"unfollowed":       {unfollowed, []any{"base"}},
-		"any unfollowed":   {anyUnfollowed, []any{"base", database.Among(false, []any{[]byte{1}, []byte{2}}), orNone(false, nil)}},
-		"pending":          {"SELECT mint FROM tokens WHERE " + referencePending, []any{"base"}},
-		"recount":          {dueRecount + ofLaunches + recountOrder, []any{"base", 1, "", orNone(false, nil), []byte{1}}},
-		"metadata new":     {metadataNew, []any{"base", 10}},
-		"metadata again":   {metadataAgain, []any{"base", 1, 10}},
-		"trust":            {trustDue, []any{"base", 1, make([]byte, 32), "base", 1, 10}},
-		"ticker":           {ofTicker, []any{database.Among(false, []any{"dog", "$dog"}), 10}},
-		"first fact":       {firstTokenFact, []any{[]byte{1}, "base"}},
-		"wallet traded":    {walletTraded + "('base', 'bsc')" + walletBeyond, []any{[]byte{1}, []byte{1}, 0}},
-		"watch facts":      {"SELECT body FROM facts WHERE " + watchFacts, []any{[]byte{}, 1, "base"}},
-		"forget watch":     {forgetWatch, []any{[]byte{1}, "base"}},
-		"wallet facts":     {forgetFacts, []any{"base", []byte{1}, []byte{2}, "base", 10}},
-		"wallets in":       {walletsInSince, []any{"base", 1}},
-		"to copy":          {"SELECT block FROM trades WHERE " + ofTrader, []any{[]byte{1}, "base"}},
-		"hours":            {"SELECT cost FROM wallet_hours w WHERE w.chain IN ('base', 'bsc') AND open_at >= ? AND open_at < ?", []any{1, 2}},
-		"entries between":  {"SELECT cost FROM wallet_entries w WHERE w.chain IN ('base', 'bsc') AND time >= ? AND time <= ?", []any{1, 2}},
+		"changed":         {changesTold(0), []any{"base", 1, "base"}},
+		"own curves":      {ownCurves, []any{"base", database.Among(false, []any{[]byte{1}, []byte{2}})}},
+		"next curve":      {nextCurve, []any{"base", []byte{1}}},
+		"creator":         {creatorRecord, []any{"base", []byte{1}}},
+		"curves before":   {curvesBefore, []any{"base", []byte{1}, 1, 1, 1}},
+		"without supply":  {withoutSupply + "mint >= ? ORDER BY mint LIMIT 8", []any{"base", []byte{1}}},
+		"doubted supply":  {doubtedSupplies, []any{"base", []byte{1}, 8}},
+		"mute":            {muteTokens, []any{"base", 1, 33, []byte{1}, 8}},
+		"unfollowed":      {unfollowed, []any{"base"}},
+		"any unfollowed":  {anyUnfollowed, []any{"base", database.Among(false, []any{[]byte{1}, []byte{2}}), orNone(false, nil)}},
+		"pending":         {"SELECT mint FROM tokens WHERE " + referencePending, []any{"base"}},
+		"recount":         {dueRecount + ofLaunches + recountOrder, []any{"base", 1, "", orNone(false, nil), []byte{1}}},
+		"metadata new":    {metadataNew, []any{"base", 10}},
+		"metadata again":  {metadataAgain, []any{"base", 1, 10}},
+		"trust":           {trustDue, []any{"base", 1, make([]byte, 32), "base", 1, 10}},
+		"ticker":          {ofTicker, []any{database.Among(false, []any{"dog", "$dog"}), 10}},
+		"first fact":      {firstTokenFact, []any{[]byte{1}, "base"}},
+		"wallet traded":   {walletTraded + "('base', 'bsc')" + walletBeyond, []any{[]byte{1}, []byte{1}, 0}},
+		"watch facts":     {"SELECT body FROM facts WHERE " + watchFacts, []any{[]byte{}, 1, "base"}},
+		"forget watch":    {forgetWatch, []any{[]byte{1}, "base"}},
+		"wallet facts":    {forgetFacts, []any{"base", []byte{1}, []byte{2}, "base", 10}},
+		"wallets in":      {walletsInSince, []any{"base", 1}},
+		"to copy":         {"SELECT block FROM trades WHERE " + ofTrader, []any{[]byte{1}, "base"}},
+		"hours":           {"SELECT cost FROM wallet_hours w WHERE w.chain IN ('base', 'bsc') AND open_at >= ? AND open_at < ?", []any{1, 2}},
+		"entries between": {"SELECT cost FROM wallet_entries w WHERE w.chain IN ('base', 'bsc') AND time >= ? AND time <= ?", []any{1, 2}},
 		"forget entries": {
 			"DELETE FROM wallet_entries WHERE chain = ? AND wallet = ? AND (block, seq) IN (SELECT block, seq FROM wallet_entries WHERE chain = ? AND wallet = ? LIMIT ?)",
 			[]any{"base", []byte{1}, "base", []byte{1}, 10},
@@ -145,6 +143,18 @@ func WriteFact(f market.Fact) (kind string, body []byte, err error) {
 	return rows[0].Kind, rows[0].Body, nil
 }
 
+// ChangedRows is ChangedSince of one chain, by every row's commit number.
+func (s *Store) ChangedRows(ctx context.Context, chain string, seen int64) (*Changed, error) {
+	return s.changedRows(ctx, chain, seen)
+}
+
+// ListedAtMost, CommitsKept and DroppedCommits are bounds of what commits list.
+const (
+	ListedAtMost   = listedAtMost
+	CommitsKept    = commitsKept
+	DroppedCommits = droppedCommits
+)
+
 // PoolRead is a query of PoolReads.
 type PoolRead struct {
 	Text string
@@ -158,7 +168,7 @@ func (s *Store) PoolReads(chain string, bases ...market.Address) map[string]Pool
 	return map[string]PoolRead{
 		"PoolsNow":         {s.db.Numbered(text), args},
 		"PoolsOf":          {chosen(s.rows, new([]model.Pool), chain, "base", addressKeys(bases), []string{listedOnly}).String(), nil},
-		"listings of some": listings(s.Tokens.listingsOf(chain, bases)), "listings changed": listings(s.Tokens.listingsChanged(chain, 1)),
+		"listings of some": listings(s.Tokens.listingsOf(chain, bases)),
 	}
 }
 

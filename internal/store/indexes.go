@@ -159,7 +159,7 @@ func (s Indexes) lockServed(ctx context.Context, tx *database.Transaction, chain
 func (s Indexes) TakeOver(ctx context.Context, l *Lease, declared int64) error {
 	const wanted = "CASE WHEN wanted > ? THEN wanted ELSE ? END = ?"
 	chain, generation := chainconfig.ChainOfIndex(l.Chain)
-	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
+	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *pendingCommit) error {
 		var number, commitNo, rewinds int64
 		err := tx.NewRaw("UPDATE chains SET served = FALSE, wanted = 0 WHERE served AND id <> ? AND "+ofChain+
 			" AND (number <= ? OR state = ?) AND "+wanted+" RETURNING number, commit_no, rewinds",
@@ -179,7 +179,7 @@ func (s Indexes) TakeOver(ctx context.Context, l *Lease, declared int64) error {
 		if err := setChain(ctx, tx, l.Chain, "served = TRUE, commit_no = ?, rewinds = ?", next.commitNo, rewinds+1); err != nil {
 			return err
 		}
-		return replaceStream(ctx, tx, next, l.Chain, number)
+		return replaceStream(ctx, tx, &next.position, l.Chain, number)
 	})
 	if err == nil {
 		s.db.Hint(ctx, chain)
@@ -197,7 +197,7 @@ var fetched = []struct{ table, mark, value, alike string }{
 // Inherit takes over, of up to limit tokens after one, what was fetched and checked for another index of the chain. It gives the last of them;
 // ok is false when there are no more.
 func (s Indexes) Inherit(ctx context.Context, l *Lease, from string, after market.Address, limit int) (last market.Address, ok bool, err error) {
-	err = s.commitBeside(ctx, l, func(tx *database.Transaction, no int64) error {
+	err = s.commitBeside(ctx, l, metadataChanged|trustChanged, func(tx *database.Transaction, no int64) error {
 		var mints [][]byte
 		err := tx.NewRaw("SELECT mint FROM (SELECT mint FROM token_metadata WHERE chain = ? UNION SELECT mint FROM trust_reports WHERE chain = ?) m "+
 			"WHERE mint > ? ORDER BY mint LIMIT ?", from, from, append([]byte{}, after.Bytes()...), limit).Scan(ctx, &mints)
@@ -253,6 +253,7 @@ func inheritTable(ctx context.Context, tx *database.Transaction, table, to, from
 var indexed = []struct{ table, key string }{
 	{"blocks", "number"},
 	{"undo", "block, seq"},
+	{"commits", "number"},
 	{"facts", "block, kind, ref"},
 	{"unsure_facts", "block, kind, ref"},
 	{"tokens", "mint"},
@@ -284,7 +285,7 @@ var indexed = []struct{ table, key string }{
 // items of the stream back; done says that there were no more of them. Calls stay: they are their members'.
 func (s Indexes) Withdraw(ctx context.Context, l *Lease) (done bool, err error) {
 	chain, _ := chainconfig.ChainOfIndex(l.Chain)
-	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
+	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *pendingCommit) error {
 		var now int64
 		if err := tx.NewRaw("SELECT block_time FROM chains WHERE id = ?", l.Chain).Scan(ctx, &now); err != nil {
 			return fmt.Errorf("database: read index %s: %w", l.Chain, err)
@@ -297,7 +298,7 @@ func (s Indexes) Withdraw(ctx context.Context, l *Lease) (done bool, err error) 
 		if done = len(gone) == 0; done {
 			return setChain(ctx, tx, l.Chain, "served = FALSE, wanted = 0")
 		}
-		return writeStream(ctx, tx, next, gone)
+		return writeStream(ctx, tx, &next.position, gone)
 	})
 	if err == nil {
 		s.db.Hint(ctx, chain)
@@ -326,7 +327,7 @@ func (s Indexes) Purge(ctx context.Context, l *Lease) (done bool, err error) {
 			return false, err
 		}
 	}
-	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
 		if err := notServed(ctx, tx, l.Chain); err != nil {
 			return err
 		}

@@ -33,6 +33,16 @@ func (s Inspect) Pools(ctx context.Context, chain string, seen int64) ([]market.
 	return model.To(rows, (*model.Pool).Value)
 }
 
+// Launches lists a chain's launches that changed after commit number seen, by block and log index.
+func (s Inspect) Launches(ctx context.Context, chain string, seen int64) ([]market.Launch, error) {
+	var rows []model.Launch
+	err := s.db.Read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Order("block", "log_index").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("database: read changed launches: %w", err)
+	}
+	return model.To(rows, (*model.Launch).Value)
+}
+
 // Candles lists a pool's stored candles of one width that open in [from, to), oldest first.
 func (s Inspect) Candles(ctx context.Context, chain string, pool market.Address, interval int32, from, to int64,
 ) ([]market.Candle, error) {
@@ -133,7 +143,7 @@ func (s Inspect) lines(ctx context.Context, table, order, chain string) ([]strin
 
 // KeepFacts adds facts of blocks that are not indexed yet: those of an earlier index, for one that begins anew.
 func (s Inspect) KeepFacts(ctx context.Context, l *Lease, facts []StoredFact) error {
-	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
 		rows, err := factsToRows(l.Chain, facts)
 		if err != nil {
 			return err

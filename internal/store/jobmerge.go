@@ -176,7 +176,7 @@ func (s Jobs) DropEnded(ctx context.Context, l *Lease) (left int, err error) {
 				return left, err
 			}
 		}
-		err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+		err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
 			_, err := tx.NewRaw("DELETE FROM holder_jobs WHERE chain = ? AND step = ? AND token IN (?)", l.Chain, market.MergeEnded,
 				database.Among(tx.Postgres, addressKeys(some))).Exec(ctx)
 			if err != nil {

@@ -102,7 +102,7 @@ func (s Jobs) list(ctx context.Context, chain, where string, args ...any) ([]mar
 
 // Begin writes new jobs.
 func (s Jobs) Begin(ctx context.Context, l *Lease, jobs []market.HolderJob) error {
-	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
 		rows := make([]model.Job, len(jobs))
 		for i := range jobs {
 			rows[i] = model.OfJob(l.Chain, &jobs[i])
@@ -125,7 +125,7 @@ type HolderProgress struct {
 
 // Save writes what a step made of a job. ErrJobChanged leaves everything as it was.
 func (s Jobs) Save(ctx context.Context, l *Lease, p *HolderProgress) error {
-	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
 		if err := isAsBefore(ctx, tx, l.Chain, &p.Before); err != nil {
 			return err
 		}

@@ -152,21 +152,22 @@ func launchCommit(n int, truth map[market.Address]market.Launch, list ...market.
 
 // same reads the launches that changed after seen, by all ways, and wants exactly some.
 func same(t *rapid.T, s *store.Store, seen int64, want []market.Launch) {
-	var got []market.Launch
-	for l, err := range s.Launches.Since(t.Context(), "base", seen) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, l)
+	changed, err := s.ChangedSince(t.Context(), map[string]int64{"base": seen})
+	if err != nil {
+		t.Fatal(err)
 	}
-	inOrder := func(a, b market.Launch) int {
-		if a.Block != b.Block {
-			return int(min(max(int64(a.Block)-int64(b.Block), -1), 1))
-		}
-		return int(int64(a.LogIndex) - int64(b.LogIndex))
+	rows, err := s.ChangedRows(t.Context(), "base", seen)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !slices.IsSortedFunc(got, inOrder) {
-		t.Fatal("the launches are not in the chain's order")
+	for _, mint := range rows.Launches {
+		if !slices.Contains(changed["base"].Launches, mint) {
+			t.Fatalf("no commit since %d tells that launch %s changed", seen, mint)
+		}
+	}
+	got, err := s.Launches.Of(t.Context(), "base", changed["base"].Launches)
+	if err != nil {
+		t.Fatal(err)
 	}
 	byMint := func(a, b market.Launch) int { return bytes.Compare(a.Mint.Bytes(), b.Mint.Bytes()) }
 	slices.SortFunc(got, byMint)
@@ -178,13 +179,13 @@ func same(t *rapid.T, s *store.Store, seen int64, want []market.Launch) {
 	for _, l := range want {
 		w.Launches = append(w.Launches, l.Mint)
 	}
-	rows, err := s.Load(t.Context(), "base", w)
+	loaded, err := s.Load(t.Context(), "base", w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(rows.Launches, byMint)
-	if !slices.Equal(rows.Launches, want) {
-		t.Fatalf("loaded %+v, want %+v", rows.Launches, want)
+	slices.SortFunc(loaded.Launches, byMint)
+	if !slices.Equal(loaded.Launches, want) {
+		t.Fatalf("loaded %+v, want %+v", loaded.Launches, want)
 	}
 	at, err := s.Launches.At(t.Context(), w.Launches)
 	if err != nil || !slices.EqualFunc(at, want, func(n store.LaunchNow, l market.Launch) bool { return n.Chain == "base" && n.Launch == l }) {
@@ -310,12 +311,7 @@ func TestPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	for query, want := range map[string][]string{
-		"launches all": {"INDEX launches_order (chain=?)"}, "launches changed": {"INDEX launches_commit (chain=? AND commit_no>?)"},
-		"changed": {
-			"INDEX tokens_commit (chain=? AND commit_no>?)", "INDEX pools_commit (chain=? AND commit_no>?)",
-			"INDEX launches_commit (chain=? AND commit_no>?)", "INDEX token_metadata_commit (chain=? AND commit_no>?)",
-			"INDEX trust_reports_commit (chain=? AND commit_no>?)", "SEARCH quote_prices EXISTS USING PRIMARY KEY (chain=?)",
-		},
+		"changed":        {"SEARCH commits USING PRIMARY KEY (chain=? AND number>?)", "SEARCH chains USING"},
 		"own curves":     {"COVERING INDEX launches_curve (chain=? AND curve=?)"},
 		"next curve":     {"COVERING INDEX launches_curve (chain=? AND curve>?)"},
 		"creator":        {"COVERING INDEX launches_creator_order (chain=? AND creator=?)"},

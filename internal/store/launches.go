@@ -49,28 +49,24 @@ func (s Launches) At(ctx context.Context, mints []market.Address) ([]LaunchNow, 
 	})
 }
 
-const (
-	launchesAll = " FROM launches l WHERE l.chain = ? ORDER BY l.block, l.log_index"
-	// The signs keep SQLite from walking all launches in their order, to spare itself sorting the few.
-	launchesChanged = " FROM launches l WHERE l.chain = ? AND l.commit_no > ? ORDER BY +l.block, +l.log_index"
-)
-
-// Since walks a chain's launches that changed after commit number seen, with 0 all of them; by block and log
-// index. Rows are read as they are wanted, so that a big chain costs no memory.
-func (s Launches) Since(ctx context.Context, chain string, seen int64) iter.Seq2[market.Launch, error] {
+// Of lists the launches of some of a chain's tokens, in no order; of those that are gone there is none.
+func (s Launches) Of(ctx context.Context, chain string, mints []market.Address) (out []market.Launch, err error) {
 	chain = s.served.indexOf(chain)
-	names := database.ColumnsOf[model.Launch](s.db.Read, "l")
-	q := s.db.Read.NewRaw("SELECT "+names+launchesAll, chain)
-	if seen > 0 {
-		q = s.db.Read.NewRaw("SELECT "+names+launchesChanged, chain, seen)
-	}
-	return database.Walk(ctx, s.db.Read, q, "launches", func(rows *sql.Rows) (market.Launch, error) {
-		var r model.Launch
-		if err := s.db.Read.ScanRow(ctx, rows, &r); err != nil {
-			return market.Launch{}, err
+	for part := range slices.Chunk(addressKeys(mints), database.LoadKeys) {
+		marks, args := database.List(part)
+		rows, err := s.db.Ask(ctx, "SELECT "+database.ColumnsOf[model.Launch](s.db.Read, "l")+" FROM launches l WHERE l.chain = ? AND l.mint IN ("+marks+")",
+			append([]any{chain}, args...)...)
+		found, err := database.ScanAll[model.Launch](ctx, s.db.Read, rows, err)
+		if err != nil {
+			return nil, fmt.Errorf("database: read launches: %w", err)
 		}
-		return r.Value()
-	})
+		launches, err := model.To(found, (*model.Launch).Value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, launches...)
+	}
+	return out, nil
 }
 
 const creatorRecord = "SELECT count(*), count(CASE WHEN state = 'graduated' THEN 1 END) FROM launches WHERE chain = ? AND creator = ?"

@@ -57,6 +57,8 @@ type position struct {
 	commitNo int64
 	// streamed is the highest number of the stream that this process took for the chain; 0 for none.
 	streamed int64
+	// droppedBelow is the undo horizon below which commits under the lease have dropped all; 0 before the first.
+	droppedBelow int64
 }
 
 func (p position) String() string {
@@ -125,12 +127,12 @@ func (s Leases) SkipNumbers(ctx context.Context, l, former *Lease) error {
 	if lost <= 0 {
 		return nil
 	}
-	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *pendingCommit) error {
 		next.commitNo += lost
 		if err := setChain(ctx, tx, l.Chain, "commit_no = ?, rewinds = rewinds + 1", next.commitNo); err != nil || next.streamed == 0 {
 			return err
 		}
-		return skipStreamNumbers(ctx, tx, next, l.Chain)
+		return skipStreamNumbers(ctx, tx, &next.position, l.Chain)
 	})
 }
 
@@ -184,24 +186,34 @@ func (s *rows) updateUnderLease(ctx context.Context, l *Lease, set string, args 
 	return database.Interruption(ctx, updateFenced(ctx, s.db.Write, l, set, args...))
 }
 
+// pendingCommit is a write under a lease: where it leaves the index, and what it changes for those who follow the chain.
+type pendingCommit struct {
+	position
+
+	log commitLog
+}
+
 // writeUnderLease runs f in a transaction under the lease and the chain's next commit number. f changes next where it
-// moves the cursor. Every write to a chain's rows goes through here. ErrLeaseLost and ErrMoved leave everything as it
+// moves the cursor, and adds to its log what it changes. Every write to a chain's rows goes through here. ErrLeaseLost and ErrMoved leave everything as it
 // was.
-func (s *rows) writeUnderLease(ctx context.Context, l *Lease, f func(tx *database.Transaction, next *position) error) error {
+func (s *rows) writeUnderLease(ctx context.Context, l *Lease, f func(tx *database.Transaction, next *pendingCommit) error) error {
 	if err := l.takeTurn(ctx); err != nil {
 		return err
 	}
 	defer l.endTurn()
-	next := l.rests
+	next := pendingCommit{position: l.rests}
 	next.commitNo++
 	err := s.db.InTransaction(ctx, func(tx *database.Transaction) error {
 		if err := updateFenced(ctx, tx, l, "commit_no = commit_no + 1"); err != nil {
 			return err
 		}
-		return f(tx, &next)
+		if err := f(tx, &next); err != nil {
+			return err
+		}
+		return next.log.write(ctx, tx, l.Chain, next.commitNo)
 	})
 	if err == nil {
-		l.rests = next
+		l.rests = next.position
 	}
 	return err
 }

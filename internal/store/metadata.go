@@ -94,7 +94,7 @@ func (s Metadata) Save(ctx context.Context, l *Lease, list []TokenMetadata) erro
 	if len(list) == 0 {
 		return nil
 	}
-	return s.commitBeside(ctx, l, func(tx *database.Transaction, no int64) error {
+	return s.commitBeside(ctx, l, metadataChanged, func(tx *database.Transaction, no int64) error {
 		rows := make([]metadataRow, len(list))
 		keys := make([]any, len(list))
 		for i := range list {
@@ -131,9 +131,12 @@ func keepDue(ctx context.Context, tx *database.Transaction, chain string, j *Met
 	return nil
 }
 
-// commitBeside runs f in a transaction under the chain's next commit number, and moves no cursor.
-func (s *rows) commitBeside(ctx context.Context, l *Lease, f func(tx *database.Transaction, no int64) error) error {
-	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error { return f(tx, next.commitNo) })
+// commitBeside runs f, which changes rows of some kinds, in a transaction under the chain's next commit number, and moves no cursor.
+func (s *rows) commitBeside(ctx context.Context, l *Lease, kinds changedKinds, f func(tx *database.Transaction, no int64) error) error {
+	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *pendingCommit) error {
+		next.log.kinds |= kinds
+		return f(tx, next.commitNo)
+	})
 	if err == nil {
 		s.db.Hint(ctx, l.Chain)
 	}

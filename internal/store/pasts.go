@@ -138,7 +138,7 @@ func (s Wallets) SavePasts(ctx context.Context, l *Lease, jobs []market.PastJob)
 	if err != nil {
 		return err
 	}
-	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error { return savePasts(ctx, tx, l.Chain, rows) })
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error { return savePasts(ctx, tx, l.Chain, rows) })
 }
 
 // MovePasts writes that blocks up to before one were looked through for wallets, and what that changed besides.
@@ -147,7 +147,7 @@ func (s Wallets) MovePasts(ctx context.Context, l *Lease, wallets []market.Addre
 	if err != nil {
 		return err
 	}
-	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
 		_, err := tx.NewRaw("UPDATE wallet_pasts SET next_block = ? WHERE chain = ? AND body IS NULL AND wallet IN (?)", int64(next), l.Chain,
 			database.Among(tx.Postgres, addressKeys(wallets))).Exec(ctx)
 		if err != nil {
@@ -254,7 +254,7 @@ func (s Wallets) DropPasts(ctx context.Context, l *Lease, final uint64) error {
 	var ended bool
 	err := s.db.Write.NewRaw("SELECT EXISTS (SELECT 1 FROM wallet_pasts WHERE "+endedPast+")", l.Chain, int64(final)).Scan(ctx, &ended)
 	if err == nil && ended {
-		err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+		err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
 			_, err := tx.NewRaw("DELETE FROM wallet_pasts WHERE "+endedPast, l.Chain, int64(final)).Exec(ctx)
 			return err
 		})

@@ -69,7 +69,7 @@ func (s *Store) DropStrayPayments(ctx context.Context, l *Lease) error {
 	if !found {
 		return nil
 	}
-	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
 		if _, err := tx.NewRaw("DELETE FROM payments WHERE "+stray, args...).Exec(ctx); err != nil {
 			return fmt.Errorf("database: delete stray payments: %w", err)
 		}

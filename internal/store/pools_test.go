@@ -306,6 +306,7 @@ func dropMembers(t *testing.T, db *sql.DB) {
 	must(t, db, "ALTER TABLE pools DROP COLUMN window_lower")
 	must(t, db, "ALTER TABLE pools DROP COLUMN window_upper")
 	must(t, db, "DROP TABLE payments")
+	must(t, db, "DROP TABLE commits")
 	for _, column := range []string{"funding", "funder", "funded_at", "age", "first_at"} {
 		must(t, db, "ALTER TABLE trades DROP COLUMN "+column)
 	}

@@ -85,7 +85,7 @@ func (s Jobs) DueRecount(ctx context.Context, chain string, at int64, caps strin
 
 // EndRecounts ends the recounts of tokens that are neither launches nor among declared: their transfers aren't queued any more.
 func (s Jobs) EndRecounts(ctx context.Context, l *Lease, declared []market.Address) error {
-	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
 		_, err := tx.NewRaw("UPDATE holder_jobs SET broken = ? WHERE chain = ? AND recount <> '' AND step <> 'ended' AND token NOT IN (?) "+
 			"AND NOT EXISTS (SELECT 1 FROM launches l WHERE l.chain = holder_jobs.chain AND l.mint = holder_jobs.token)",
 			true, l.Chain, orNone(tx.Postgres, declared)).Exec(ctx)

@@ -34,7 +34,7 @@ func (s Upkeep) Prune(ctx context.Context, l *Lease, p Pruning) (more bool, err 
 	if err := database.Interruption(ctx, s.emptyPartitions(ctx, l, p)); err != nil && !errors.Is(err, database.ErrLocked) {
 		return false, fmt.Errorf("database: empty partitions of %s: %w", l.Chain, err)
 	}
-	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
 		trades, err := pruneTrades(ctx, tx, l.Chain, p)
 		if err != nil {
 			return fmt.Errorf("database: prune the trades of %s: %w", l.Chain, err)
@@ -126,7 +126,7 @@ func (s Upkeep) emptyPartitions(ctx context.Context, l *Lease, p Pruning) error 
 	}
 	gone = append(gone, minutes...)
 	for _, name := range gone {
-		err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+		err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
 			_, err := tx.NewRaw(schema.SetBriefLock+"; TRUNCATE ?", bun.Ident(name)).Exec(ctx)
 			return err
 		})

@@ -147,25 +147,12 @@ type Listing struct {
 // liquidity sums the USD in the trusted ones of the pools p of a token, whose quotes are q.
 const liquidity = "SUM(CASE WHEN p.untrusted = '' THEN p.locked * q.usd ELSE 0 END)"
 
-// Listings walks a chain's tokens that changed after commit number seen, or whose pools did; with 0 all that are
-// listed. Rows are read as they are wanted, so that a big chain costs no memory.
-func (s Tokens) Listings(ctx context.Context, chain string, seen int64) iter.Seq2[Listing, error] {
+// Listings walks a chain's tokens that are listed. Rows are read as they are wanted, so that a big chain costs no memory.
+func (s Tokens) Listings(ctx context.Context, chain string) iter.Seq2[Listing, error] {
 	chain = s.served.indexOf(chain)
-	all := s.db.Read.NewRaw("SELECT t.mint, t.name, t.symbol, l.usd FROM tokens t JOIN (SELECT p.base, "+liquidity+
+	return s.listings(ctx, s.db.Read.NewRaw("SELECT t.mint, t.name, t.symbol, l.usd FROM tokens t JOIN (SELECT p.base, "+liquidity+
 		" AS usd FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
-		"WHERE p.chain = ? AND p.price > 0 AND p."+listedOnly+" GROUP BY p.base) l ON l.base = t.mint WHERE t.chain = ?", chain, chain)
-	if seen == 0 {
-		return s.listings(ctx, all)
-	}
-	return s.listings(ctx, s.listingsChanged(chain, seen))
-}
-
-func (s Tokens) listingsChanged(chain string, seen int64) *bun.RawQuery {
-	return s.db.Read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
-		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
-		"WHERE p."+poolsChain+" = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM (SELECT base AS mint FROM pools "+
-		"WHERE chain = ? AND commit_no > ? UNION SELECT mint FROM tokens WHERE chain = ? AND commit_no > ?) c "+
-		"JOIN tokens t ON t.chain = ? AND t.mint = c.mint", chain, seen, chain, seen, chain)
+		"WHERE p.chain = ? AND p.price > 0 AND p."+listedOnly+" GROUP BY p.base) l ON l.base = t.mint WHERE t.chain = ?", chain, chain))
 }
 
 // ListingsOf walks some tokens of a chain; those that are gone are left out.

@@ -53,7 +53,7 @@ func (s Trust) Save(ctx context.Context, l *Lease, list []TrustRow) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return s.commitBeside(ctx, l, func(tx *database.Transaction, no int64) error {
+	return s.commitBeside(ctx, l, trustChanged, func(tx *database.Transaction, no int64) error {
 		rows := make([]trustRow, len(list))
 		keys := make([]any, len(list))
 		for i := range list {

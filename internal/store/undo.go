@@ -206,7 +206,7 @@ var ErrBelowHorizon = errors.New("the reorg is deeper than the undo horizon")
 // Rewind takes every commit above block to back, in one transaction and under a commit number of its own, and names the rows of Load that it
 // changed. ErrBelowHorizon, ErrLeaseLost and ErrMoved leave everything as it was.
 func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) (touched market.Touched, err error) {
-	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
+	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *pendingCommit) error {
 		target, err := s.block(ctx, tx, l.Chain, to)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrBelowHorizon
@@ -229,13 +229,14 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) (touched market
 				return fmt.Errorf("database: forget the lost branch: %w", err)
 			}
 		}
+		next.log.addTouched(&touched)
 		next.number, next.hash = int64(target.Number), target.Hash[:]
 		err = setChain(ctx, tx, l.Chain, "rewinds = rewinds + 1, number = ?, hash = ?, parent = ?, block_time = ?", int64(target.Number),
 			target.Hash[:], target.Parent[:], target.Time)
 		if err != nil {
 			return err
 		}
-		return rewindStream(ctx, tx, next, l.Chain, target)
+		return rewindStream(ctx, tx, &next.position, l.Chain, target)
 	})
 	if err != nil {
 		return market.Touched{}, err

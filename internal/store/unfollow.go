@@ -77,12 +77,15 @@ func (s Upkeep) mints(ctx context.Context, query, chain string, but []market.Add
 
 // unfollow makes the tokens' holders unknown, and leaves a job for each, which says that its rows are to be dropped.
 func (s Upkeep) unfollow(ctx context.Context, l *Lease, tokens []market.Address) error {
-	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
+	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *pendingCommit) error {
 		_, err := tx.NewRaw("UPDATE tokens SET holders_status = '', holders_reason = '', holders = 0, holders_strikes = 0, "+
 			"since_creation = ?, commit_no = ? WHERE chain = ? AND mint IN (?)", false, next.commitNo, l.Chain,
 			database.Among(tx.Postgres, addressKeys(tokens))).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("database: cease to follow tokens: %w", err)
+		}
+		for _, t := range tokens {
+			next.log.tokens.add(t)
 		}
 		jobs := make([]model.Job, len(tokens))
 		for i, t := range tokens {
@@ -126,7 +129,7 @@ func (s Upkeep) dropUnfollowed(ctx context.Context, l *Lease) error {
 func (s *rows) dropRows(ctx context.Context, l *Lease, table, key, where string, tokens []market.Address) error {
 	for {
 		var gone int64
-		err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+		err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
 			res, err := tx.NewRaw("DELETE FROM "+table+" WHERE chain = ? AND ("+key+") IN (SELECT "+key+" FROM "+table+
 				" WHERE chain = ? AND token IN (?)"+where+" LIMIT ?)", l.Chain, l.Chain, database.Among(tx.Postgres, addressKeys(tokens)), dropAtOnce).Exec(ctx)
 			if err != nil {
@@ -143,7 +146,7 @@ func (s *rows) dropRows(ctx context.Context, l *Lease, table, key, where string,
 
 // endJobs also empties the accounts that don't count as holders. That they don't stays known: a token may be launched yet.
 func (s Upkeep) endJobs(ctx context.Context, l *Lease, tokens []market.Address) error {
-	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
 		keys := database.Among(tx.Postgres, addressKeys(tokens))
 		if _, err := tx.NewRaw("UPDATE balances SET amount = ? WHERE chain = ? AND token IN (?)", model.BytesOf(&market.Amount{}), l.Chain, keys).
 			Exec(ctx); err != nil {
@@ -167,7 +170,7 @@ func (s Upkeep) dropImages(ctx context.Context, l *Lease, tokens []market.Addres
 		return fmt.Errorf("database: list the blocks that can be undone: %w", err)
 	}
 	for _, block := range blocks {
-		err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+		err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
 			var rows, drop []undoRow
 			err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ? AND tbl IN (?)", l.Chain, block, bun.List(holderImages())).Scan(ctx)
 			if err != nil {

@@ -192,8 +192,8 @@ const forgottenAtOnce = 5_000
 
 // Forget deletes a piece of what is kept of a wallet; more says that there may be more. What no reorg may bring back goes last: that it was watched.
 func (s Wallets) Forget(ctx context.Context, l *Lease, wallet market.Address) (more bool, err error) {
-	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
-		if more, err = forgetStream(ctx, tx, next, l.Chain, wallet); err != nil || more {
+	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *pendingCommit) error {
+		if more, err = forgetStream(ctx, tx, &next.position, l.Chain, wallet); err != nil || more {
 			return err
 		}
 		for _, t := range []struct{ table, key string }{

@@ -31,7 +31,7 @@ func (b *chainTokens) read(ctx context.Context, src *source, status store.ChainS
 	limit := figures.LookTime
 	if c == nil {
 		limit = firstTime
-		c = &store.Changed{Trades: true, Launches: true, Quotes: true, Metadata: true, Trust: true}
+		c = &store.Changed{Trades: true, Quotes: true, Metadata: true, Trust: true}
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -52,7 +52,7 @@ func (b *chainTokens) read(ctx context.Context, src *source, status store.ChainS
 		wanted bool
 		read   func(context.Context, *source) error
 	}{
-		{c.Launches, b.readLaunches},
+		{true, func(ctx context.Context, src *source) error { return b.readLaunches(ctx, src, c.Launches) }},
 		{c.Trades, b.readFlows},
 		{true, b.readTokens},
 		{c.Quotes, b.readQuotes},
@@ -75,15 +75,17 @@ func (b *chainTokens) read(ctx context.Context, src *source, status store.ChainS
 
 // readLaunches takes in the launches that changed, at first all that the board keeps. Whether it keeps an older one that
 // changed hangs on its trades, which are read with its token.
-func (b *chainTokens) readLaunches(ctx context.Context, src *source) error {
+func (b *chainTokens) readLaunches(ctx context.Context, src *source, changed []market.Address) error {
 	if b.seen == 0 {
 		return b.readFirst(ctx, src)
 	}
-	for l, err := range src.store.Launches.Since(ctx, b.chain, b.seen) {
-		if err != nil {
-			return err
-		}
-		launched := NewLaunched(&l)
+	list, err := src.store.Launches.Of(ctx, b.chain, changed)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		l := &list[i]
+		launched := NewLaunched(l)
 		if e := b.entry(l.Mint); b.keeps(launched, 0) || (e != nil && e.launch != nil) {
 			b.take(b.at(l.Mint), launched)
 		} else {

@@ -164,14 +164,17 @@ func (f *Finder) takeAll(ctx context.Context, statuses map[string]store.ChainSta
 func (f *Finder) take(ctx context.Context, chain string, seen int64) error {
 	ctx, cancel := context.WithTimeout(ctx, walkTime)
 	defer cancel()
-	batch := make([]search.Token, 0, listingsAtOnce)
-	for l, err := range f.looks.Tokens.Listings(ctx, chain, seen) {
+	if seen > 0 {
+		changed, err := f.looks.ChangedSince(ctx, map[string]int64{chain: seen})
 		if err != nil {
 			return err
 		}
-		if !l.Listed {
-			f.index.Remove(chain, l.Mint)
-			continue
+		return f.takeSome(ctx, chain, changed[chain].Tokens)
+	}
+	batch := make([]search.Token, 0, listingsAtOnce)
+	for l, err := range f.looks.Tokens.Listings(ctx, chain) {
+		if err != nil {
+			return err
 		}
 		batch = append(batch, indexed(chain, l))
 		if len(batch) == cap(batch) {
@@ -180,6 +183,31 @@ func (f *Finder) take(ctx context.Context, chain string, seen int64) error {
 		}
 	}
 	f.index.Put(batch)
+	return nil
+}
+
+// takeSome reads the listings of some tokens of a chain. Those that are listed no more, or gone, leave the index.
+func (f *Finder) takeSome(ctx context.Context, chain string, mints []market.Address) error {
+	for some := range slices.Chunk(mints, listingsAtOnce) {
+		gone := make(map[market.Address]bool, len(some))
+		for _, mint := range some {
+			gone[mint] = true
+		}
+		batch := make([]search.Token, 0, len(gone))
+		for l, err := range f.looks.Tokens.ListingsOf(ctx, chain, slices.Collect(maps.Keys(gone))) {
+			if err != nil {
+				return err
+			}
+			if l.Listed {
+				delete(gone, l.Mint)
+				batch = append(batch, indexed(chain, l))
+			}
+		}
+		for mint := range gone {
+			f.index.Remove(chain, mint)
+		}
+		f.index.Put(batch)
+	}
 	return nil
 }
 
@@ -210,19 +238,7 @@ func (f *Finder) settle(ctx context.Context, chain string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, figures.LookTime)
 	defer cancel()
-	for l, err := range f.looks.Tokens.ListingsOf(ctx, chain, slices.Collect(maps.Keys(gone))) {
-		if err != nil {
-			return err
-		}
-		if l.Listed {
-			delete(gone, l.Mint)
-			f.index.Put([]search.Token{indexed(chain, l)})
-		}
-	}
-	for mint := range gone {
-		f.index.Remove(chain, mint)
-	}
-	return nil
+	return f.takeSome(ctx, chain, slices.Collect(maps.Keys(gone)))
 }
 
 // tickers bounds how many tokens with one ticker are looked at. A ticker that so many tokens have names none of them.

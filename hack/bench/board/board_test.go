@@ -134,10 +134,11 @@ func TestArrivals(t *testing.T) {
 	}
 	before := map[string]market.Launch{}
 	for _, c := range boardChains {
-		for l, err := range st.Launches.Since(ctx, c.ID, 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		launches, err := st.Inspect.Launches(ctx, c.ID, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range launches {
 			before[l.Mint.String()] = l
 		}
 	}
@@ -171,10 +172,11 @@ func writtenIs(ctx context.Context, t *testing.T, st *store.Store, c *chainWrite
 	t.Helper()
 	all := slices.Concat(c.launches, c.fresh)
 	rows := map[market.Address]market.Launch{}
-	for l, err := range st.Launches.Since(ctx, c.ID, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	launches, err := st.Inspect.Launches(ctx, c.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range launches {
 		rows[l.Mint] = l
 	}
 	if len(rows) != len(all) {

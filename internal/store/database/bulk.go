@@ -21,6 +21,8 @@ type Transaction struct {
 	Postgres bool
 	// Beat, if set, is called after each piece of a bulk write.
 	Beat func()
+	// staged are the temporary tables that have rows.
+	staged map[string]bool
 }
 
 func (tx *Transaction) wrotePiece() {
@@ -147,6 +149,9 @@ func copyRows[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows
 		if _, err := tx.Tx.Tx.ExecContext(ctx, create); err != nil {
 			return err
 		}
+		if err := tx.emptyStage(ctx, into); err != nil {
+			return err
+		}
 	}
 	names := make([]string, len(t.Fields))
 	for i, f := range t.Fields {
@@ -172,10 +177,21 @@ func copyRows[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows
 		return err
 	}
 	_, err = tx.Tx.Tx.ExecContext(ctx, insertInto(t)+"SELECT "+columnList(t, "")+" FROM "+into+conflict(t, true))
-	if err == nil {
-		_, err = tx.Tx.Tx.ExecContext(ctx, "TRUNCATE "+into)
-	}
 	return err
+}
+
+// emptyStage empties a temporary table that this transaction has written to, and notes that it is written to now. The end of the transaction empties it as
+// well, so that one piece of rows, as most blocks have, spares a TRUNCATE, which makes a file and changes the catalog.
+func (tx *Transaction) emptyStage(ctx context.Context, table string) error {
+	if tx.staged[table] {
+		_, err := tx.Tx.Tx.ExecContext(ctx, "TRUNCATE "+table)
+		return err
+	}
+	if tx.staged == nil {
+		tx.staged = map[string]bool{}
+	}
+	tx.staged[table] = true
+	return nil
 }
 
 func insertInto(t *schema.Table) string {

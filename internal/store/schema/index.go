@@ -67,6 +67,13 @@ var lateIndexes = []lateIndex{
 	{name: "trades_key", table: "trades", columns: "chain, block, log_index, time", replacesKey: "trades_pkey"},
 }
 
+// unusedIndexes are indexes that earlier versions asked, with their tables: what they told stands in the table of commits since schema 30. Each of them
+// costs as much as all of its table's indexes, since without it most rows are written without touching any.
+var unusedIndexes = []struct{ name, table string }{{"tokens_commit", "tokens"}, {"pools_commit", "pools"}, {"launches_commit", "launches"}}
+
+// unusedSchema is the schema since which they are.
+const unusedSchema = 30
+
 // create gives the beginning of the statement that makes the index.
 func (x lateIndex) create() string {
 	if x.replacesKey != "" {
@@ -103,8 +110,25 @@ func indexEmpty(ctx context.Context, s *database.DB, db *bun.DB, beat func()) er
 				return fmt.Errorf("database: build index %s: %w", x.name, err)
 			}
 		}
+		for _, x := range unusedIndexes {
+			if err := dropIfEmpty(ctx, tx, x.name, x.table, !s.IsPostgres()); err != nil {
+				return fmt.Errorf("database: drop index %s: %w", x.name, err)
+			}
+		}
 		return nil
 	})
+}
+
+// dropIfEmpty drops an index of a table without rows, or always.
+func dropIfEmpty(ctx context.Context, tx bun.Tx, index, table string, always bool) error {
+	if !always {
+		var kept bool
+		if err := tx.QueryRowContext(ctx, "SELECT to_regclass("+database.Literal(index)+") IS NULL OR EXISTS (SELECT 1 FROM "+table+")").Scan(&kept); err != nil || kept {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, "DROP INDEX IF EXISTS "+index)
+	return err
 }
 
 // buildIfEmpty builds an index on a table without rows, or always.
@@ -203,6 +227,29 @@ func alone(ctx context.Context, s *database.DB, f func(*pgx.Conn) error) error {
 		err = fmt.Errorf("database: unlock the look after its tables: %w", unlock)
 	}
 	return err
+}
+
+// upgradeTime is how long indexes that the version before asks stay after a migration: while programs are replaced one by one, some are of that version.
+const upgradeTime = "1 hour"
+
+// dropUnused drops the indexes that nobody asks any more.
+func dropUnused(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
+	for _, x := range unusedIndexes {
+		var isDue bool
+		err := conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL AND EXISTS (SELECT 1 FROM goose_db_version WHERE version_id = $2 AND is_applied "+
+			"AND tstamp < LOCALTIMESTAMP - $3::interval)", x.name, unusedSchema, upgradeTime).Scan(&isDue)
+		if err != nil {
+			return err
+		}
+		if !isDue {
+			continue
+		}
+		if _, err := conn.Exec(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+database.Ident(x.name)); err != nil {
+			return err
+		}
+		log.InfoContext(ctx, "dropped an index that nobody asks any more", "index", x.name, "table", x.table)
+	}
+	return nil
 }
 
 // indexBuilder builds indexes over one connection. Nothing of it is in a transaction.

@@ -103,10 +103,13 @@ func Maintain(ctx context.Context, s *database.DB, log *slog.Logger) {
 	}
 }
 
-// SplitLarge has tables vacuumed as they are used, and closes the newest partitions that take limit bytes. It does nothing where another process
+// SplitLarge drops the indexes that nobody asks any more, has tables vacuumed as they are used, and closes the newest partitions that take limit bytes. It does nothing where another process
 // is at it.
 func SplitLarge(ctx context.Context, s *database.DB, log *slog.Logger, limit int64) error {
 	err := alone(ctx, s, func(conn *pgx.Conn) error {
+		if err := dropUnused(ctx, conn, log); err != nil {
+			return fmt.Errorf("database: drop what indexes nobody asks: %w", err)
+		}
 		return partitioner{conn: conn, db: s.Write, log: log}.splitLarge(ctx, limit)
 	})
 	if errors.Is(err, errOthersBuild) {
@@ -464,7 +467,7 @@ var vacuumed = []struct {
 	tables   []string
 }{
 	{changing, []string{"tokens", "pools", "pool_ticks", "quote_prices", "launches", "token_metadata", "trust_reports", "candles", "balances"}},
-	{shortLived, []string{"blocks", "undo", "unsure_facts", "waiting_trades", "payments", "holder_queue", "holder_staging"}},
+	{shortLived, []string{"blocks", "undo", "commits", "unsure_facts", "waiting_trades", "payments", "holder_queue", "holder_staging"}},
 }
 
 // tune gives tables, and partitions with rows, the settings by which they are vacuumed, where they have none: an operator's own stay.

@@ -1,0 +1,12 @@
+-- +goose Up
+-- What each of an index's newest commits changed. Every commit has a row; a number without one is of a binary that doesn't know the table, or older than the rows that are kept.
+CREATE TABLE commits (
+    chain    TEXT NOT NULL,
+    number   BIGINT NOT NULL,
+    -- The sum of 1 for pools, 2 for quotes' prices, 4 for metadata, 8 for trust reports; 16 where tokens, and 32 where launches, are too many for a list.
+    kinds    INTEGER NOT NULL,
+    -- The tokens whose rows, or whose pools' rows, changed, and those whose launches did: of each the length of its address, in a byte, and the address.
+    tokens   {{bytes}} NOT NULL,
+    launches {{bytes}} NOT NULL,
+    PRIMARY KEY (chain, number)
+) {{clustered}};
