@@ -79,6 +79,8 @@ func listedAddresses(list []byte, address func([]byte) market.Address) (out []ma
 type commitLog struct {
 	kinds            changedKinds
 	tokens, launches addressList
+	// isOff says that nobody follows the index: it is being purged, of this table's rows too.
+	isOff bool
 }
 
 // addChanges adds what blocks changed.
@@ -124,6 +126,9 @@ const (
 
 // write keeps what the commit changed.
 func (g *commitLog) write(ctx context.Context, tx *database.Transaction, chain string, number int64) error {
+	if g.isOff {
+		return nil
+	}
 	row := commitRow{Chain: chain, Number: number, Kinds: int64(g.kinds), Tokens: append([]byte{}, g.tokens.bytes...), Launches: append([]byte{}, g.launches.bytes...)}
 	if g.tokens.isFull {
 		row.Kinds |= int64(manyTokens)

@@ -327,7 +327,8 @@ func (s Indexes) Purge(ctx context.Context, l *Lease) (done bool, err error) {
 			return false, err
 		}
 	}
-	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
+	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *pendingCommit) error {
+		next.log.isOff = true
 		if err := notServed(ctx, tx, l.Chain); err != nil {
 			return err
 		}
