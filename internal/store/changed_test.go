@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -127,7 +129,7 @@ func tokensOf(n int, numbers ...int) *store.Commit {
 	return c
 }
 
-// TestCommitsThatTellNothing: what changed is told too where the table of commits lacks some, as those of an earlier version, or where a commit changed more than it lists.
+// TestCommitsThatTellNothing: nothing is told of a chain unless all of it is: where a commit of an earlier version has no list, or one changed more than it lists.
 func TestCommitsThatTellNothing(t *testing.T) {
 	t.Parallel()
 	for _, kind := range storetest.Both {
@@ -136,38 +138,45 @@ func TestCommitsThatTellNothing(t *testing.T) {
 			s := storetest.Open(t, kind)
 			l := lease(t, s)
 			db := s.Inspect.Database().Write
+			exec := func(query string, args ...any) {
+				t.Helper()
+				if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
+					t.Fatal(err)
+				}
+			}
 			told := func(seen int64) (tokens int) {
 				t.Helper()
 				changed, err := s.ChangedSince(t.Context(), map[string]int64{"base": seen})
 				if err != nil {
 					t.Fatal(err)
 				}
-				all := map[market.Address]bool{}
-				for _, a := range changed["base"].Tokens {
-					all[a] = true
+				if changed["base"] == nil {
+					return -1
 				}
-				return len(all)
+				return len(changed["base"].Tokens)
 			}
-			for n := 1; n <= 4; n++ {
-				if err := s.Commit(t.Context(), l, tokensOf(n, 10*n, 10*n+1)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for seen, want := range []int{8, 6, 4, 2, 0} {
-				if got := told(int64(seen)); got != want {
-					t.Errorf("after commit %d changed %d tokens, want %d", seen, got, want)
-				}
-			}
-			for _, gone := range []int{2, 4, 1, 3} {
-				if _, err := db.ExecContext(t.Context(), "DELETE FROM commits WHERE number = ?", gone); err != nil {
-					t.Fatal(err)
-				}
-				for seen, want := range []int{8, 6, 4, 2, 0} {
-					if got := told(int64(seen)); got != want {
-						t.Errorf("without commit %d: after commit %d changed %d tokens, want %d", gone, seen, got, want)
+			wantTold := func(when string, want ...int) {
+				t.Helper()
+				for seen := range want {
+					if got := told(int64(seen)); got != want[seen] {
+						t.Errorf("%s: after commit %d changed %d tokens, want %d", when, seen, got, want[seen])
 					}
 				}
 			}
+			for n := 1; n <= 4; n++ {
+				if err := s.Commit(t.Context(), l, tokensOf(n, 10*n, 10*n+1, 7)); err != nil { // one that each changes
+					t.Fatal(err)
+				}
+			}
+			wantTold("all are listed", 9, 7, 5, 3, 0)
+			exec("INSERT INTO commits (chain, number, kinds, tokens, launches) SELECT chain, number + 1, kinds, tokens, launches FROM commits WHERE number = 4")
+			wantTold("one is of a purged index", 9, 7, 5, 3, 0)
+			exec("DELETE FROM commits WHERE number IN (2, 5)")
+			wantTold("the second isn't listed", -1, -1, 5, 3, 0)
+			exec("DELETE FROM commits WHERE number = 4")
+			wantTold("nor is the last", -1, -1, -1, -1, 0)
+			exec("DELETE FROM commits WHERE chain = 'base'")
+			wantTold("none is", -1, -1, -1, -1, 0)
 			for n, many := range []int{store.ListedAtMost, store.ListedAtMost + 1} {
 				numbers := make([]int, many)
 				for i := range numbers {
@@ -180,13 +189,12 @@ func TestCommitsThatTellNothing(t *testing.T) {
 				if err := db.QueryRowContext(t.Context(), "SELECT length(tokens) FROM commits WHERE number = ?", 5+n).Scan(&length); err != nil {
 					t.Fatal(err)
 				}
-				if listed := length / (1 + market.EVMAddressLen); listed != []int{many, 0}[n] || told(int64(4+n)) != many {
+				want := []int{many, 0}[n]
+				if listed := length / (1 + market.EVMAddressLen); listed != want || told(int64(4+n)) != []int{many, -1}[n] {
 					t.Errorf("a commit of %d tokens lists %d, and %d are told", many, listed, told(int64(4+n)))
 				}
 			}
-			if _, err := db.ExecContext(t.Context(), "UPDATE commits SET kinds = 0, tokens = ? WHERE number = 6", []byte{20, 1}); err != nil {
-				t.Fatal(err)
-			}
+			exec("UPDATE commits SET kinds = 0, tokens = ? WHERE number = 6", []byte{20, 1})
 			if _, err := s.ChangedSince(t.Context(), map[string]int64{"base": 5}); err == nil || !strings.Contains(err.Error(), "ends within an address of 20 bytes") {
 				t.Errorf("a list that is cut off: %v", err)
 			}
@@ -194,7 +202,7 @@ func TestCommitsThatTellNothing(t *testing.T) {
 	}
 }
 
-// TestOldCommitsAreDropped: the table has the newest commits alone, and a reader who has missed more is told by the rows themselves. A purge leaves none.
+// TestOldCommitsAreDropped: the lists of the newest commits alone are kept, and nothing is told to a reader who has missed more.
 func TestOldCommitsAreDropped(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, "sqlite")
@@ -212,38 +220,60 @@ func TestOldCommitsAreDropped(t *testing.T) {
 	if first != last-store.CommitsKept+1 || kept != store.CommitsKept {
 		t.Errorf("%d commits are kept, from %d on; want %d", kept, first, store.CommitsKept)
 	}
-	for _, seen := range []int{0, last - store.CommitsKept - 1, last - store.CommitsKept, last - 1} {
-		changed, err := s.ChangedSince(t.Context(), map[string]int64{"base": int64(seen)})
-		if err != nil || len(changed["base"].Tokens) != last-seen {
-			t.Errorf("after commit %d changed %d tokens, %v; want %d", seen, len(changed["base"].Tokens), err, last-seen)
+	for seen, want := range map[int64]int{0: -1, last - store.CommitsKept - 1: -1, last - store.CommitsKept: store.CommitsKept, last - 1: 1} {
+		changed, err := s.ChangedSince(t.Context(), map[string]int64{"base": seen})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := changed["base"]; (c == nil) != (want < 0) || c != nil && len(c.Tokens) != want {
+			t.Errorf("after commit %d is told %v, want %d tokens", seen, c, want)
 		}
 	}
 }
 
-// TestUnusedIndexes: an index that earlier versions asked stays for an hour after the migration, and is dropped then.
+// TestManyChangedTokens: of a chain on which more tokens have changed than are told, nothing is.
+func TestManyChangedTokens(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, "sqlite")
+	l := lease(t, s)
+	n := 0
+	for ; n*store.ListedAtMost <= store.ToldAtMost; n++ {
+		c := tokensOf(n + 1)
+		for i := range store.ListedAtMost {
+			key := poolID(n*store.ListedAtMost + i)
+			if n >= 16 { // the numbers of ids end
+				key = address((n-16)*store.ListedAtMost + i)
+			}
+			c.Changes.Tokens = append(c.Changes.Tokens, market.Change[market.Address, market.Token]{Key: key, Before: &market.Token{}})
+		}
+		if err := s.Commit(t.Context(), l, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Commit(t.Context(), l, tokensOf(n+1)); err != nil {
+		t.Fatal(err)
+	}
+	for seen, want := range map[int64]bool{0: false, 1: true} {
+		changed, err := s.ChangedSince(t.Context(), map[string]int64{"base": seen})
+		if err != nil || (changed["base"] != nil) != want {
+			t.Errorf("after commit %d it is told: %v, %v; want %v", seen, changed["base"] != nil, err, want)
+		}
+	}
+}
+
+// TestUnusedIndexes: an index that earlier versions asked isn't made anew, and dropped where it is.
 func TestUnusedIndexes(t *testing.T) {
 	t.Parallel()
 	s, db := onPostgres(t)
 	commitUpTo(t, s, lease(t, s), 1, 3)
-	has := func() (there bool) {
-		t.Helper()
-		if err := db.QueryRowContext(t.Context(), "SELECT to_regclass('tokens_commit') IS NOT NULL").Scan(&there); err != nil {
-			t.Fatal(err)
+	for _, when := range []string{"in a new database", "where it was"} {
+		var there bool
+		if err := db.QueryRowContext(t.Context(), "SELECT to_regclass('tokens_commit') IS NOT NULL").Scan(&there); err != nil || there {
+			t.Errorf("%s there is one, %v", when, err)
 		}
-		return there
-	}
-	if has() {
-		t.Error("a new database has it")
-	}
-	must(t, db, "CREATE INDEX tokens_commit ON tokens (chain, commit_no)")
-	for _, step := range []struct {
-		migrated string
-		want     bool
-	}{{"LOCALTIMESTAMP", true}, {"LOCALTIMESTAMP - INTERVAL '59 minutes'", true}, {"LOCALTIMESTAMP - INTERVAL '61 minutes'", false}} {
-		must(t, db, "UPDATE goose_db_version SET tstamp = "+step.migrated+" WHERE version_id = 30")
-		split(t, s)
-		if has() != step.want {
-			t.Errorf("migrated at %s: the index is there: %v", step.migrated, has())
+		must(t, db, "CREATE INDEX IF NOT EXISTS tokens_commit ON tokens (chain, commit_no)")
+		if err := schema.DropUnused(t.Context(), s.Inspect.Database(), slog.New(slog.DiscardHandler)); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

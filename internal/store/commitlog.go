@@ -44,7 +44,7 @@ type addressList struct {
 }
 
 // listedAtMost bounds how many addresses a commit lists: a block has some hundred, and the past changes as many as it has.
-const listedAtMost = 8192
+const listedAtMost = 2048
 
 func (l *addressList) add(a market.Address) {
 	if l.isFull || l.listed[a] {
@@ -62,17 +62,17 @@ func (l *addressList) add(a market.Address) {
 	l.bytes = a.AppendTo(l.bytes)
 }
 
-// listedAddresses reads what addressList wrote.
-func listedAddresses(list []byte, address func([]byte) market.Address) (out []market.Address, err error) {
+// eachListed calls f with each address that addressList wrote.
+func eachListed(list []byte, f func([]byte)) error {
 	for len(list) > 0 {
 		n := int(list[0]) + 1
 		if n > len(list) {
-			return nil, fmt.Errorf("database: what a commit changed ends within an address of %d bytes", n-1)
+			return fmt.Errorf("database: what a commit changed ends within an address of %d bytes", n-1)
 		}
-		out = append(out, address(list[1:n]))
+		f(list[1:n])
 		list = list[n:]
 	}
-	return out, nil
+	return nil
 }
 
 // commitLog collects what a write changes.
@@ -118,18 +118,19 @@ func (g *commitLog) addTouched(t *market.Touched) {
 }
 
 const (
-	// commitsKept is how many commits back a reader may be and still be told what changed from the table: a hundred seconds of blocks of 100 ms.
-	commitsKept = 1024
+	// commitsKept is how many commits a reader may miss and still be told what changed: in 200 seconds of blocks of 100 ms each chain is read anew.
+	commitsKept = 2048
 	// droppedCommits is after how many commits older ones are dropped.
 	droppedCommits = 64
 )
 
-// write keeps what the commit changed.
-func (g *commitLog) write(ctx context.Context, tx *database.Transaction, chain string, number int64) error {
+// writeLog keeps what the commit changes.
+func (c *pendingCommit) writeLog(ctx context.Context, tx *database.Transaction, chain string) error {
+	g := &c.log
 	if g.isOff {
 		return nil
 	}
-	row := commitRow{Chain: chain, Number: number, Kinds: int64(g.kinds), Tokens: append([]byte{}, g.tokens.bytes...), Launches: append([]byte{}, g.launches.bytes...)}
+	row := commitRow{Chain: chain, Number: c.commitNo, Kinds: int64(g.kinds), Tokens: append([]byte{}, g.tokens.bytes...), Launches: append([]byte{}, g.launches.bytes...)}
 	if g.tokens.isFull {
 		row.Kinds |= int64(manyTokens)
 	}
@@ -139,11 +140,13 @@ func (g *commitLog) write(ctx context.Context, tx *database.Transaction, chain s
 	if err := database.Upsert(ctx, tx, []commitRow{row}); err != nil {
 		return err
 	}
-	if number%droppedCommits != 0 {
+	to := c.commitNo - commitsKept
+	if c.commitNo%droppedCommits != 0 || to <= c.droppedCommits {
 		return nil
 	}
-	if _, err := tx.NewRaw("DELETE FROM commits WHERE chain = ? AND number <= ?", chain, number-commitsKept).Exec(ctx); err != nil {
+	if _, err := tx.NewRaw("DELETE FROM commits WHERE chain = ? AND number > ? AND number <= ?", chain, c.droppedCommits, to).Exec(ctx); err != nil {
 		return fmt.Errorf("database: drop what old commits changed: %w", err)
 	}
+	c.droppedCommits = to
 	return nil
 }

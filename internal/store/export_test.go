@@ -23,7 +23,7 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 		text string
 		args []any
 	}{
-		"changed":         {changesTold(0), []any{"base", 1, "base"}},
+		"changed":         {changesTold(0), []any{"base", 1, "base", "base"}},
 		"own curves":      {ownCurves, []any{"base", database.Among(false, []any{[]byte{1}, []byte{2}})}},
 		"next curve":      {nextCurve, []any{"base", []byte{1}}},
 		"creator":         {creatorRecord, []any{"base", []byte{1}}},
@@ -143,14 +143,10 @@ func WriteFact(f market.Fact) (kind string, body []byte, err error) {
 	return rows[0].Kind, rows[0].Body, nil
 }
 
-// ChangedRows is ChangedSince of one chain, by every row's commit number.
-func (s *Store) ChangedRows(ctx context.Context, chain string, seen int64) (*Changed, error) {
-	return s.changedRows(ctx, chain, seen)
-}
-
 // ListedAtMost, CommitsKept and DroppedCommits are bounds of what commits list.
 const (
 	ListedAtMost   = listedAtMost
+	ToldAtMost     = toldAtMost
 	CommitsKept    = commitsKept
 	DroppedCommits = droppedCommits
 )

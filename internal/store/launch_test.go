@@ -156,13 +156,13 @@ func same(t *rapid.T, s *store.Store, seen int64, want []market.Launch) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := s.ChangedRows(t.Context(), "base", seen)
+	rows, err := s.Inspect.Launches(t.Context(), "base", seen)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, mint := range rows.Launches {
-		if !slices.Contains(changed["base"].Launches, mint) {
-			t.Fatalf("no commit since %d tells that launch %s changed", seen, mint)
+	for i := range rows {
+		if !slices.Contains(changed["base"].Launches, rows[i].Mint) {
+			t.Fatalf("no commit since %d tells that launch %s changed", seen, rows[i].Mint)
 		}
 	}
 	got, err := s.Launches.Of(t.Context(), "base", changed["base"].Launches)

@@ -59,6 +59,8 @@ type position struct {
 	streamed int64
 	// droppedBelow is the undo horizon below which commits under the lease have dropped all; 0 before the first.
 	droppedBelow int64
+	// droppedCommits is the newest commit whose list they have dropped; 0 for none.
+	droppedCommits int64
 }
 
 func (p position) String() string {
@@ -210,7 +212,7 @@ func (s *rows) writeUnderLease(ctx context.Context, l *Lease, f func(tx *databas
 		if err := f(tx, &next); err != nil {
 			return err
 		}
-		return next.log.write(ctx, tx, l.Chain, next.commitNo)
+		return next.writeLog(ctx, tx, l.Chain)
 	})
 	if err == nil {
 		l.rests = next.position

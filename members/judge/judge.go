@@ -308,7 +308,8 @@ func (t *token) settleLate(now int64) {
 	}
 }
 
-// changed finds the tokens that have changed since the last look. It leaves out chains that are new here or have gone back: all their tokens are read anyway.
+// changed finds the tokens that have changed since the last look. It leaves out chains that are new here, have gone back, or of which nobody tells it: all their
+// tokens are read anyway.
 func (j *Judge) changed(ctx context.Context, chains map[string]*store.ChainStatus) (map[store.TokenAt]bool, error) {
 	since := map[string]int64{}
 	for at := range j.tokens {
@@ -324,6 +325,11 @@ func (j *Judge) changed(ctx context.Context, chains map[string]*store.ChainStatu
 	found, err := j.Store.ChangedSince(ctx, since)
 	if err != nil {
 		return nil, err
+	}
+	for at := range j.tokens {
+		if _, wanted := since[at.Chain]; wanted && found[at.Chain] == nil {
+			j.tokens[at].isRunning = false
+		}
 	}
 	out := map[store.TokenAt]bool{}
 	for chain, c := range found {

@@ -192,7 +192,7 @@ func TestJudgedAsFromScratch(t *testing.T) {
 		settled := map[member.CallID]member.Standing{}
 		for range rapid.IntRange(5, 60).Draw(t, "steps") {
 			seconds := rapid.SampledFrom([]int64{1, 2, 3, 12, 40, 20 * 3600}).Draw(t, "seconds")
-			switch rapid.SampledFrom([]string{"trade", "trade", "trade", "idle", "reorg", "call", "look", "look", "restart"}).Draw(t, "step") {
+			switch rapid.SampledFrom([]string{"trade", "trade", "trade", "idle", "reorg", "call", "look", "look", "restart", "untold"}).Draw(t, "step") {
 			case "trade":
 				trade(seconds, uint64(rapid.SampledFrom([]int{5, 10, 16, 20, 25, 40}).Draw(t, "usd")))
 			case "idle":
@@ -212,6 +212,10 @@ func TestJudgedAsFromScratch(t *testing.T) {
 				}
 			case "restart":
 				w.restart()
+			case "untold": // what its blocks changed
+				if _, err := st.Inspect.Database().Write.ExecContext(t.Context(), "DELETE FROM commits"); err != nil {
+					t.Fatal(err)
+				}
 			case "look":
 				for _, id := range calls {
 					c := w.look(t, id)

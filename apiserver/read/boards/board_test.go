@@ -128,7 +128,9 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 		symbols := []string{"OTR", "otr", "MOON", "C", "D"}
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			chain := rapid.SampledFrom(readtest.Chains).Draw(rt, "chain")
-			switch step := rapid.IntRange(0, 9).Draw(rt, "step"); {
+			switch step := rapid.IntRange(0, 10).Draw(rt, "step"); {
+			case step == 10:
+				w.Untell(chain)
 			case step == 0 && w.Blocks[chain] > 3:
 				w.Rewind(chain, w.Blocks[chain]-uint64(rapid.IntRange(1, 2).Draw(rt, "depth")))
 			case step == 1:

@@ -153,12 +153,13 @@ func (r *Ranker) Refresh(ctx context.Context, statuses map[string]store.ChainSta
 	return nil
 }
 
-// take reads what a chain's commits changed; unread is why nobody knows what that is.
+// take reads what a chain's commits changed; unread is why that couldn't be asked. A chain of which nobody tells what it is, is read anew.
 func (r *Ranker) take(ctx context.Context, l *chainLook, in *declared.Catalog, c *store.Changed, unread error) error {
 	switch {
 	case !l.fresh:
 		return nil
 	case c == nil && l.tokens.seen > 0:
+		l.tokens.lapsed = unread == nil
 		return unread
 	default:
 		return l.tokens.read(ctx, r.source(in), l.status, c)

@@ -33,6 +33,8 @@ const (
 	// walkEvery is the pace at which the index reads a chain's listings anew: a liquidity in USD moves with the price of its
 	// quote, which changes no row of the token.
 	walkEvery = 15 * time.Minute
+	// walkPause is how long it waits at least since the last time before it does so since nobody tells what changed.
+	walkPause = time.Minute
 	// walkTime bounds reading all listings of a chain.
 	walkTime = 5 * time.Minute
 	// doubted bounds the tokens that wait to be looked at again.
@@ -74,6 +76,8 @@ type searchedChain struct {
 	seen       int64 // its commit number
 	generation int64 // of its index
 	walked     time.Time
+	// isUntold says that nobody tells what changed after the commit that was seen.
+	isUntold bool
 }
 
 var errNotLoaded = errors.New("pairs: the search index is being filled")
@@ -143,16 +147,18 @@ func (f *Finder) takeAll(ctx context.Context, statuses map[string]store.ChainSta
 			c = searchedChain{generation: status.Generation}
 			f.chains[id] = c
 		}
-		walk := c.seen == 0 || f.now().Sub(c.walked) >= walkEvery
-		if walk {
+		if since := f.now().Sub(c.walked); c.seen == 0 || since >= walkEvery || c.isUntold && since >= walkPause {
 			c = searchedChain{generation: status.Generation, walked: f.now()}
 		}
-		if c.seen != status.CommitNo {
-			if err := f.take(ctx, id, c.seen); err != nil {
+		if c.seen != status.CommitNo && !c.isUntold {
+			told, err := f.take(ctx, id, c.seen)
+			if err != nil {
 				errs = append(errs, err)
 				continue
 			}
-			c.seen = status.CommitNo
+			if c.isUntold = !told; told {
+				c.seen = status.CommitNo
+			}
 			f.chains[id] = c
 		}
 		errs = append(errs, f.settle(ctx, id))
@@ -160,17 +166,22 @@ func (f *Finder) takeAll(ctx context.Context, statuses map[string]store.ChainSta
 	return errors.Join(errs...)
 }
 
-// take reads the listings of a chain that changed since a commit.
-func (f *Finder) take(ctx context.Context, chain string, seen int64) error {
+// take reads the listings of a chain that changed since a commit; told is false where nobody tells which.
+func (f *Finder) take(ctx context.Context, chain string, seen int64) (told bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, walkTime)
 	defer cancel()
-	if seen > 0 {
-		changed, err := f.looks.ChangedSince(ctx, map[string]int64{chain: seen})
-		if err != nil {
-			return err
-		}
-		return f.takeSome(ctx, chain, changed[chain].Tokens)
+	if seen == 0 {
+		return true, f.walk(ctx, chain)
 	}
+	changed, err := f.looks.ChangedSince(ctx, map[string]int64{chain: seen})
+	if err != nil || changed[chain] == nil {
+		return false, err
+	}
+	return true, f.takeSome(ctx, chain, changed[chain].Tokens)
+}
+
+// walk reads all listings of a chain.
+func (f *Finder) walk(ctx context.Context, chain string) error {
 	batch := make([]search.Token, 0, listingsAtOnce)
 	for l, err := range f.looks.Tokens.Listings(ctx, chain) {
 		if err != nil {

@@ -137,6 +137,14 @@ type Launch struct {
 	Buyers              int
 }
 
+// Untell loses the lists of what the chain's commits changed, as one has none that an earlier version made.
+func (w *Ledger) Untell(chain string) {
+	w.t.Helper()
+	if _, err := w.Store.Inspect.Database().Write.ExecContext(w.t.Context(), "DELETE FROM commits WHERE chain = ?", chain); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // Set writes a launch with its token and its pool, and trades.
 func (w *Ledger) Set(ch *market.Changes, chain string, mint market.Address, log uint64, l Launch) {
 	pool := market.Pool{

@@ -67,12 +67,9 @@ var lateIndexes = []lateIndex{
 	{name: "trades_key", table: "trades", columns: "chain, block, log_index, time", replacesKey: "trades_pkey"},
 }
 
-// unusedIndexes are indexes that earlier versions asked, with their tables: what they told stands in the table of commits since schema 30. Each of them
-// costs as much as all of its table's indexes, since without it most rows are written without touching any.
+// unusedIndexes are indexes that earlier versions asked, with their tables: what they told stands in the table of commits since schema 30. Without them most changes
+// of a token or a launch touch no index at all.
 var unusedIndexes = []struct{ name, table string }{{"tokens_commit", "tokens"}, {"pools_commit", "pools"}, {"launches_commit", "launches"}}
-
-// unusedSchema is the schema since which they are.
-const unusedSchema = 30
 
 // create gives the beginning of the statement that makes the index.
 func (x lateIndex) create() string {
@@ -229,27 +226,32 @@ func alone(ctx context.Context, s *database.DB, f func(*pgx.Conn) error) error {
 	return err
 }
 
-// upgradeTime is how long indexes that the version before asks stay after a migration: while programs are replaced one by one, some are of that version.
-const upgradeTime = "1 hour"
-
-// dropUnused drops the indexes that nobody asks any more.
-func dropUnused(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
-	for _, x := range unusedIndexes {
-		var isDue bool
-		err := conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL AND EXISTS (SELECT 1 FROM goose_db_version WHERE version_id = $2 AND is_applied "+
-			"AND tstamp < LOCALTIMESTAMP - $3::interval)", x.name, unusedSchema, upgradeTime).Scan(&isDue)
-		if err != nil {
-			return err
+// DropUnused drops the indexes that nobody asks any more, beside the work. It does nothing where another process looks after the database.
+func DropUnused(ctx context.Context, s *database.DB, log *slog.Logger) error {
+	err := alone(ctx, s, func(conn *pgx.Conn) error {
+		for _, x := range unusedIndexes {
+			var there bool
+			if err := conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", x.name).Scan(&there); err != nil || !there {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			// It waits for all who use the table, as a dump does for hours. What is cut off is gone on with another time.
+			if _, err := conn.Exec(ctx, "SET statement_timeout = '60s'"); err != nil {
+				return err
+			}
+			if _, err := conn.Exec(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+database.Ident(x.name)); err != nil {
+				return fmt.Errorf("database: drop index %s: %w", x.name, err)
+			}
+			log.InfoContext(ctx, "dropped an index that nobody asks any more", "index", x.name, "table", x.table)
 		}
-		if !isDue {
-			continue
-		}
-		if _, err := conn.Exec(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+database.Ident(x.name)); err != nil {
-			return err
-		}
-		log.InfoContext(ctx, "dropped an index that nobody asks any more", "index", x.name, "table", x.table)
+		return nil
+	})
+	if errors.Is(err, errOthersBuild) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // indexBuilder builds indexes over one connection. Nothing of it is in a transaction.

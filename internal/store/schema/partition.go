@@ -78,6 +78,8 @@ const (
 	briefLock = 200 * time.Millisecond
 	// reopenTime bounds the way back from a split that failed.
 	reopenTime = 15 * time.Second
+	// upgradeTime is how long a program runs before it drops the indexes that the version before asks: while programs are replaced one by one, some are of that version.
+	upgradeTime = time.Hour
 	// lockTries is how often a lock is asked for, with a second between.
 	lockTries = 300
 )
@@ -93,23 +95,26 @@ func Maintain(ctx context.Context, s *database.DB, log *slog.Logger) {
 		log.WarnContext(ctx, "a bound that an earlier split left is still there", "err", err.Error())
 	}
 	BuildIndexes(ctx, s, log)
-	for ctx.Err() == nil {
+	for began, dropped := time.Now(), false; ctx.Err() == nil; {
 		pause := partitionPause
 		if err := SplitLarge(ctx, s, log, partitionBytes); err != nil && ctx.Err() == nil {
 			pause = failedPause
 			log.WarnContext(ctx, "large tables are not split by time yet", "retry_in", pause.String(), "err", err.Error())
 		}
+		if !dropped && time.Since(began) > upgradeTime {
+			err := DropUnused(ctx, s, log)
+			if dropped = err == nil; !dropped && ctx.Err() == nil {
+				log.WarnContext(ctx, "an index that nobody asks any more is still there", "retry_in", pause.String(), "err", err.Error())
+			}
+		}
 		wait.For(ctx, pause)
 	}
 }
 
-// SplitLarge drops the indexes that nobody asks any more, has tables vacuumed as they are used, and closes the newest partitions that take limit bytes. It does nothing where another process
+// SplitLarge has tables vacuumed as they are used, and closes the newest partitions that take limit bytes. It does nothing where another process
 // is at it.
 func SplitLarge(ctx context.Context, s *database.DB, log *slog.Logger, limit int64) error {
 	err := alone(ctx, s, func(conn *pgx.Conn) error {
-		if err := dropUnused(ctx, conn, log); err != nil {
-			return fmt.Errorf("database: drop what indexes nobody asks: %w", err)
-		}
 		return partitioner{conn: conn, db: s.Write, log: log}.splitLarge(ctx, limit)
 	})
 	if errors.Is(err, errOthersBuild) {

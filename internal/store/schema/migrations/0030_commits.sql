@@ -1,5 +1,6 @@
 -- +goose Up
--- What each of an index's newest commits changed. Every commit has a row; a number without one is of a binary that doesn't know the table, or older than the rows that are kept.
+-- What each of an index's newest commits changed. A number without a row was left out when the index took another one's place, or is of a commit that a binary of
+-- before this table made, or of one that is older than those that are kept.
 CREATE TABLE commits (
     chain    TEXT NOT NULL,
     number   BIGINT NOT NULL,
