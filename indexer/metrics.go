@@ -68,7 +68,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		trades:    counter("boardwalk_trades_total", "Trades committed.", "chain"),
 		reorgs:    counter("boardwalk_reorgs_total", "Reorgs undone.", "chain"),
 		described: counter("boardwalk_metadata_total", "Launched tokens whose metadata was fetched, or why not.", "chain", "outcome"),
-		asides: counter("boardwalk_set_aside_total", "Tokens, pools, curves, contracts and blocks with a fault that indexing went on without.",
+		asides: counter("boardwalk_set_aside_total", "Tokens, pools, curves, contracts and blocks with a fault that indexing went on without, and trades of pools of which nobody told.",
 			"chain", "kind", "reason"),
 		waiting: gauge("boardwalk_waiting_trades", "Trades that wait until their pools' liquidity is known.", "chain"),
 		dropped: counter("boardwalk_waiting_trades_dropped_total", "Trades that waited for their pools' liquidity in vain: there were too many of the pool or "+

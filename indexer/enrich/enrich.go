@@ -78,10 +78,14 @@ type Options struct {
 
 // New makes an enricher that has asked nobody yet.
 func New(o Options) *Enricher {
+	quotes := make([]market.Address, len(o.Config.Quotes))
+	for i, q := range o.Config.Quotes {
+		quotes[i] = q.Address
+	}
 	return &Enricher{
 		Options: o, notPools: map[market.Address]notPool{}, stateless: map[market.Address]notPool{}, reasked: map[market.Address]notPool{},
 		left: map[market.Address]bool{}, falseStates: map[market.Address]bool{},
-		poolKeys: poolkeys.New(poolkeys.Options{Nodes: o.Nodes, Exchanges: o.Config.Exchanges, SetAside: o.SetAside, Log: o.Log}),
+		poolKeys: poolkeys.New(poolkeys.Options{Nodes: o.Nodes, Exchanges: o.Config.Exchanges, Quotes: quotes, SetAside: o.SetAside, Log: o.Log}),
 	}
 }
 

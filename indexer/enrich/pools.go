@@ -43,10 +43,10 @@ func (e *enrichment) pools(ctx context.Context) error {
 	return nil
 }
 
-// addByKey adds the V4 pools whose keys are known.
+// addByKey adds the V4 pools whose keys are known in the block.
 func (e *enrichment) addByKey(ctx context.Context, b *market.Block, left, ids []market.Address) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(a market.Address) bool { return !slices.Contains(left, a) })
-	known, err := e.poolKeys.Known(ctx, ids, b.Number)
+	known, err := e.poolKeys.Known(ctx, ids, b)
 	for _, created := range known {
 		e.add(b, market.PoolFact{Pool: created.Pool, Known: true, Info: created})
 	}
@@ -70,6 +70,20 @@ const (
 	notPoolsKept = 100_000
 )
 
+// noteUntracked spares asking what a V4 pool is whose creation tells that it isn't tracked: anybody can make such pools and trade in them.
+func (e *enrichment) noteUntracked(b *market.Block, c market.PoolCreated) {
+	if c.Pool.Kind() == market.V4Pool && e.Machine.Believes(c) && !e.Machine.Tracked(c.Token0, c.Token1) {
+		e.noteNotPool(c.Pool, notPool{asked: b.Number})
+	}
+}
+
+func (e *Enricher) noteNotPool(pool market.Address, n notPool) {
+	if len(e.notPools) >= notPoolsKept {
+		clear(e.notPools)
+	}
+	e.notPools[pool] = n
+}
+
 // rememberNotPools spares asking again about contracts that are no pools to us.
 func (e *enrichment) rememberNotPools(b *market.Block, settled map[market.Address]bool) {
 	for _, f := range b.Facts {
@@ -85,9 +99,6 @@ func (e *enrichment) rememberNotPools(b *market.Block, settled map[market.Addres
 			delete(e.notPools, p.Pool)
 			continue
 		}
-		if len(e.notPools) >= notPoolsKept {
-			clear(e.notPools)
-		}
 		n := notPool{asked: b.Number}
 		switch {
 		case mute && before.pause > 0 && before.asked >= b.Number:
@@ -95,7 +106,7 @@ func (e *enrichment) rememberNotPools(b *market.Block, settled map[market.Addres
 		case mute:
 			n.pause = min(max(2*before.pause, firstPoolPause), longestPoolPause)
 		}
-		e.notPools[p.Pool] = n
+		e.noteNotPool(p.Pool, n)
 	}
 }
 
@@ -118,6 +129,7 @@ func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bo
 			switch ev := l.Event.(type) {
 			case market.PoolCreated:
 				settled[ev.Pool] = true
+				e.noteUntracked(b, ev)
 			case market.Swap:
 				if !settled[ev.Pool] && e.state.Pool(ev.Pool) == nil {
 					e.swapped(b, ev.Pool, &u, settled)

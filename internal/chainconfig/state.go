@@ -120,7 +120,7 @@ const (
 
 // SetAside counts what was set aside for one reason.
 type SetAside struct {
-	// Kind is "token", "pool", "curve", "contract", "block" or "endpoint".
+	// Kind is "token", "pool", "trade", "curve", "contract", "block" or "endpoint". A trade is that of a pool that nobody tells of.
 	Kind   string `json:"kind"`
 	Reason string `json:"reason"`
 	Count  uint64 `json:"count"`

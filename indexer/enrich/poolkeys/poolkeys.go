@@ -17,74 +17,124 @@ import (
 const (
 	// keyRequests is the most ranges of the past that are looked through for the creation of one V4 pool.
 	keyRequests = 200
-	// keysSought is the most V4 pools that are looked for; those that trade beyond it have to wait.
+	// keysSought is the most V4 pools that are looked for, and the most that were found and not taken; a pool that trades beyond it has to wait.
 	keysSought = 4096
 	// keysAtOnce is the most that one block has looked for at once.
 	keysAtOnce = 64
+	// untoldKept bounds the memory of pools that were looked for in vain.
+	untoldKept = 100_000
 	// keyPause is the time between two looks for something to do.
 	keyPause = time.Second
 )
 
-// unknownKey is why a V4 pool that trades is no pool to us.
+// unknownKey is why a V4 pool that trades is no pool to us, and why its trades are dropped.
 const unknownKey = "unknown_key"
+
+// Nodes tell what pools are.
+type Nodes interface {
+	chain.PoolKeySource
+	// UsualPools is that of chain.PoolSource.
+	UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.Address) []market.PoolCreated
+}
 
 // Options are what a finder works with.
 type Options struct {
-	Nodes     chain.PoolKeySource
+	Nodes     Nodes
 	Exchanges []chainconfig.Exchange
-	// SetAside reports a pool (subject) that the indexer goes on without.
+	// Quotes are the declared quote assets: only pools with one of them are tracked.
+	Quotes []market.Address
+	// SetAside reports a pool, or a trade of a pool (subject), that the indexer goes on without.
 	SetAside func(kind, reason, subject string)
 	Log      *slog.Logger
 }
 
 // Finder finds the keys of pools. Most are found in the block of their first trade, the others by a search beside the loop, the pool with the most trades first.
-// Only pools that were made before the index began are unknown, so that no stranger can add to the work.
+// A pool that was made since the index began is known from the log of its creation, if it is tracked, so that strangers add little to the work.
 type Finder struct {
 	Options
 
 	mu     sync.Mutex
 	sought map[market.Address]*soughtKey
 	found  map[market.Address]market.PoolCreated
+	// untold are the pools that were looked for in vain.
+	untold map[market.Address]bool
 }
 
-// soughtKey is a pool whose key is looked for.
+// soughtKey is a pool whose key is looked for. No position manager knows it.
 type soughtKey struct {
 	trades int
-	// asked says that the position managers don't know it; to is the last block of the past that wasn't looked at.
-	asked    bool
+	// to is the last block of the past that wasn't looked at.
 	to       uint64
 	requests int
-	given    bool // given up
 }
 
 // New makes a finder that has heard of no pool.
 func New(o Options) *Finder {
-	return &Finder{Options: o, sought: map[market.Address]*soughtKey{}, found: map[market.Address]market.PoolCreated{}}
+	return &Finder{
+		Options: o, sought: map[market.Address]*soughtKey{}, found: map[market.Address]market.PoolCreated{}, untold: map[market.Address]bool{},
+	}
 }
 
-// Known gives those of the pools that trade in a block whose keys are known. It asks at once for pools that it hears of for the first time, by two requests for
-// all of them, so that two indexes of a chain know most pools from the same block on. The search beside the loop goes on for the rest.
-func (f *Finder) Known(ctx context.Context, pools []market.Address, block uint64) (known []market.PoolCreated, err error) {
-	known, fresh := f.heard(pools, block)
-	if len(fresh) == 0 {
+// Known gives those of the pools that trade in a block whose keys are known. The block itself tells most of them. Nodes are asked at once for the pools that the
+// finder hears of for the first time, by two requests for all of them, so that two indexes of a chain know most pools from the same block on. The search beside the
+// loop goes on for the rest, whose trades in the block are dropped.
+func (f *Finder) Known(ctx context.Context, pools []market.Address, b *market.Block) (known []market.PoolCreated, err error) {
+	if len(pools) == 0 {
+		return nil, nil
+	}
+	known = f.provenBy(b, pools)
+	heard, fresh := f.heard(without(pools, known), b.Number)
+	known = append(known, heard...)
+	if len(fresh) > 0 {
+		asked, err := f.ask(ctx, fresh, b.Number)
+		if err != nil {
+			return nil, err
+		}
+		known = append(known, asked...)
+	}
+	f.drop(without(pools, known), b)
+	return known, nil
+}
+
+// ask asks the position managers, and looks through one range of the past. A block waits for the former, as for every other call; it doesn't wait for the
+// latter, since nodes may keep no old logs.
+func (f *Finder) ask(ctx context.Context, fresh []market.Address, block uint64) (known []market.PoolCreated, err error) {
+	if known, err = f.Nodes.KeysOfPools(ctx, f.Exchanges, fresh); err != nil {
+		f.forget(fresh)
+		return nil, err
+	}
+	f.learn(known)
+	if fresh = without(fresh, known); len(fresh) == 0 {
 		return known, nil
 	}
-	found, err := f.Nodes.KeysOfPools(ctx, f.Exchanges, fresh)
-	if fresh = without(fresh, found); err == nil && len(fresh) > 0 {
-		var created []market.PoolCreated
-		var from uint64
-		if created, from, err = f.Nodes.CreationsOfPools(ctx, f.Exchanges, fresh, block-1); err == nil {
-			f.looked(without(fresh, created), from)
-			found = append(found, created...)
-		}
-	}
-	if ctx.Err() != nil {
+	created, from, err := f.Nodes.CreationsOfPools(ctx, f.Exchanges, fresh, block-1)
+	switch {
+	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	}
-	if err != nil { // no block waits for it: it is looked for beside the head
+	case err == nil:
+		f.learn(created)
+		f.looked(without(fresh, created), from)
+	default:
 		f.Log.DebugContext(ctx, "pools' creations could not be looked for", "pools", len(fresh), "err", err.Error())
 	}
-	return append(known, found...), nil
+	return append(known, created...), nil
+}
+
+// learn keeps what pools are until the index has them: a block may be taken up more than once.
+func (f *Finder) learn(pools []market.PoolCreated) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range pools {
+		f.keep(p)
+	}
+}
+
+func (f *Finder) keep(p market.PoolCreated) {
+	delete(f.sought, p.Pool)
+	if len(f.found) >= keysSought {
+		clear(f.found) // those of them that trade again are asked about again
+	}
+	f.found[p.Pool] = p
 }
 
 // without are the pools that weren't found.
@@ -106,6 +156,7 @@ func (f *Finder) heard(pools []market.Address, block uint64) (known []market.Poo
 			known = append(known, created)
 		case s != nil:
 			s.trades++
+		case f.untold[pool]:
 		case len(f.sought) < keysSought && len(fresh) < keysAtOnce:
 			f.sought[pool] = &soughtKey{trades: 1, to: block - 1}
 			fresh = append(fresh, pool)
@@ -114,26 +165,53 @@ func (f *Finder) heard(pools []market.Address, block uint64) (known []market.Poo
 	return known, fresh
 }
 
-// looked takes in that pools aren't known to the position managers, and weren't made from a block on.
-func (f *Finder) looked(pools []market.Address, from uint64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, pool := range pools {
-		if s := f.sought[pool]; s != nil {
-			s.asked = true
-			f.went(pool, s, from)
+// drop counts the trades that a block has of pools whose keys aren't known.
+func (f *Finder) drop(pools []market.Address, b *market.Block) {
+	if len(pools) == 0 {
+		return
+	}
+	for swap := range swapsOf(b, pools) {
+		if !swap.Amount0.IsZero() && !swap.Amount1.IsZero() {
+			f.SetAside("trade", unknownKey, swap.Pool.String())
 		}
 	}
 }
 
-// went takes in that a pool wasn't made from a block on.
-func (f *Finder) went(pool market.Address, s *soughtKey, from uint64) {
-	s.requests++
-	if s.given = from == 0 || s.requests >= keyRequests; s.given {
-		f.SetAside("pool", unknownKey, pool.String())
-	} else {
-		s.to = from - 1
+// forget has pools asked about again when they are heard of.
+func (f *Finder) forget(pools []market.Address) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, pool := range pools {
+		delete(f.sought, pool)
 	}
+}
+
+// looked takes in that pools weren't made from a block on.
+func (f *Finder) looked(pools []market.Address, from uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, pool := range pools {
+		f.passed(pool, from)
+	}
+}
+
+// passed takes in that a pool wasn't made from a block on. A pool that isn't looked for any more is known by now.
+func (f *Finder) passed(pool market.Address, from uint64) {
+	s := f.sought[pool]
+	if s == nil {
+		return
+	}
+	s.requests++
+	if from > 0 && s.requests < keyRequests {
+		s.to = from - 1
+		return
+	}
+	delete(f.sought, pool)
+	if len(f.untold) >= untoldKept {
+		clear(f.untold)
+	}
+	f.untold[pool] = true
+	f.SetAside("pool", unknownKey, pool.String())
 }
 
 // Taken forgets a pool that the index knows by now.
@@ -144,29 +222,24 @@ func (f *Finder) Taken(pool market.Address) {
 	delete(f.sought, pool)
 }
 
-// next gives a copy of the pool to look for.
-func (f *Finder) next() (pool market.Address, s soughtKey, ok bool) {
+// next gives the pool to look for, and the last block of the past that wasn't looked at for it.
+func (f *Finder) next() (pool market.Address, to uint64, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for id, c := range f.sought {
-		if !c.given && (!ok || c.trades > s.trades || c.trades == s.trades && id.Compare(pool) < 0) {
-			pool, s, ok = id, *c, true
+	trades := 0
+	for id, s := range f.sought {
+		if !ok || s.trades > trades || s.trades == trades && id.Compare(pool) < 0 {
+			pool, to, trades, ok = id, s.to, s.trades, true
 		}
 	}
-	return pool, s, ok
+	return pool, to, ok
 }
 
 // Run searches until ctx ends.
 func (f *Finder) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		pool, s, ok := f.next()
-		if ok {
-			created, found, err := f.look(ctx, pool, &s)
-			if err == nil {
-				f.saw(pool, &s, created, found)
-				continue
-			}
-			f.Log.DebugContext(ctx, "a pool's creation could not be looked for", "pool", pool.String(), "err", err.Error())
+		if f.look(ctx) {
+			continue
 		}
 		if !wait.For(ctx, keyPause) {
 			return
@@ -174,42 +247,29 @@ func (f *Finder) Run(ctx context.Context) {
 	}
 }
 
-// look makes one step of the search.
-func (f *Finder) look(ctx context.Context, pool market.Address, s *soughtKey) (created market.PoolCreated, found bool, err error) {
-	if !s.asked {
-		known, err := f.Nodes.KeysOfPools(ctx, f.Exchanges, []market.Address{pool})
-		if err != nil {
-			return created, false, err
-		}
-		s.asked = true
-		if len(known) > 0 {
-			return known[0], true, nil
-		}
-		return created, false, nil
+// look makes one step of the search, and reports whether there was anything to do that could be done.
+func (f *Finder) look(ctx context.Context) bool {
+	pool, to, ok := f.next()
+	if !ok {
+		return false
 	}
-	list, from, err := f.Nodes.CreationsOfPools(ctx, f.Exchanges, []market.Address{pool}, s.to)
+	created, from, err := f.Nodes.CreationsOfPools(ctx, f.Exchanges, []market.Address{pool}, to)
 	if err != nil {
-		return created, false, err
+		f.Log.DebugContext(ctx, "a pool's creation could not be looked for", "pool", pool.String(), "err", err.Error())
+		return false
 	}
-	if len(list) > 0 {
-		return list[0], true, nil
-	}
-	f.went(pool, s, from)
-	return created, false, nil
+	f.saw(pool, created, from)
+	return true
 }
 
 // saw takes in what a step found.
-func (f *Finder) saw(pool market.Address, s *soughtKey, created market.PoolCreated, found bool) {
+func (f *Finder) saw(pool market.Address, created []market.PoolCreated, from uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	now := f.sought[pool]
-	if now == nil {
-		return
-	}
-	s.trades = now.trades
-	*now = *s
-	if found {
-		now.given = true
-		f.found[pool] = created
+	switch {
+	case len(created) == 0:
+		f.passed(pool, from)
+	case f.sought[pool] != nil:
+		f.keep(created[0])
 	}
 }

@@ -1,0 +1,365 @@
+package poolkeys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// mockNodes stands in for nodes.
+type mockNodes struct {
+	// managed are the pools that the position manager knows, and made those of whose creation there is a log, with its block.
+	managed map[market.Address]bool
+	made    map[market.Address]uint64
+	// width is how many blocks one range has.
+	width uint64
+	// err is the error of the position manager, and noLogs that of the logs.
+	err, noLogs error
+
+	asked, ranges int
+}
+
+func created(pool market.Address) market.PoolCreated {
+	return market.PoolCreated{Protocol: market.UniswapV4, Factory: manager, Pool: pool}
+}
+
+func (n *mockNodes) KeysOfPools(_ context.Context, _ []chainconfig.Exchange, pools []market.Address) (known []market.PoolCreated, err error) {
+	n.asked++
+	for _, p := range pools {
+		if n.managed[p] && n.err == nil {
+			known = append(known, created(p))
+		}
+	}
+	return known, n.err
+}
+
+func (n *mockNodes) CreationsOfPools(_ context.Context, _ []chainconfig.Exchange, pools []market.Address, to uint64) (list []market.PoolCreated, from uint64, err error) {
+	n.ranges++
+	from = to + 1 - min(to+1, n.width)
+	for _, p := range pools {
+		if at, is := n.made[p]; is && from <= at && at <= to && n.noLogs == nil {
+			list = append(list, created(p))
+		}
+	}
+	return list, from, n.noLogs
+}
+
+func (n *mockNodes) UsualPools(_ []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.PoolCreated) {
+	for _, p := range pairs {
+		pools = append(pools, created(usualOf(p[0], p[1])))
+	}
+	return pools
+}
+
+var manager, usdc, weth = account(1), account(2), account(3)
+
+func account(n uint16) market.Address {
+	return market.EVMAddress([32]byte{12: 9, 30: byte(n >> 8), 31: byte(n)})
+}
+
+// unusual is a pool that its tokens don't tell, and usualOf one that its tokens do.
+func unusual(n int) market.Address { return market.PoolID([32]byte{1, 30: byte(n >> 8), 31: byte(n)}) }
+
+func usualOf(a, b market.Address) market.Address {
+	x, y := a.Bytes(), b.Bytes()
+	if a.Compare(b) > 0 {
+		x, y = y, x
+	}
+	id := [32]byte{2}
+	copy(id[1:], x[15:])
+	copy(id[10:], y[15:])
+	return market.PoolID(id)
+}
+
+// finderOf makes a finder that counts what it sets aside.
+func finderOf(n *mockNodes) (f *Finder, aside map[string]int) {
+	if n.width == 0 {
+		n.width = 10
+	}
+	aside = map[string]int{}
+	return New(Options{
+		Nodes: n, Exchanges: []chainconfig.Exchange{{Protocol: market.UniswapV3, Factory: account(8)}, {Protocol: market.UniswapV4, Factory: manager}},
+		Quotes: []market.Address{usdc, weth}, Log: slog.New(slog.DiscardHandler),
+		SetAside: func(kind, reason, _ string) { aside[kind+" "+reason]++ },
+	}), aside
+}
+
+// trade is a transaction that trades in pools and moves tokens from the exchange.
+func trade(pools []market.Address, tokens ...market.Address) (tx market.Tx) {
+	one := market.Amount{1}
+	for _, p := range pools {
+		tx.Logs = append(tx.Logs, market.Log{Event: market.Swap{Pool: p, Amount0: market.SignedAmount{Abs: one}, Amount1: market.SignedAmount{Abs: one, Neg: true}}})
+	}
+	for _, t := range tokens {
+		tx.Logs = append(tx.Logs, market.Log{Event: market.Transfer{Token: t, From: manager, To: account(7)}})
+	}
+	return tx
+}
+
+func blockOf(number uint64, txs ...market.Tx) *market.Block {
+	return &market.Block{Header: market.Header{Number: number}, Txs: txs}
+}
+
+// known asks a finder, and gives the ids.
+func known(t *testing.T, f *Finder, b *market.Block, pools ...market.Address) (ids []market.Address) {
+	t.Helper()
+	list, err := f.Known(t.Context(), pools, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range list {
+		ids = append(ids, p.Pool)
+	}
+	return ids
+}
+
+// search goes on with the search until there is nothing left to look for.
+func search(t *testing.T, f *Finder) (steps int) {
+	t.Helper()
+	for f.look(t.Context()) {
+		steps++
+	}
+	return steps
+}
+
+// TestAPoolIsKnownByTheTokensThatItsTradesMove tries what a block tells of its pools without a node.
+func TestAPoolIsKnownByTheTokensThatItsTradesMove(t *testing.T) {
+	t.Parallel()
+	dog, cat := account(20), account(21)
+	pool := usualOf(dog, weth)
+	elsewhere := func(from, to market.Address) market.Tx {
+		tx := trade([]market.Address{pool})
+		tx.Logs = append(tx.Logs, market.Log{Event: market.Transfer{Token: dog, From: from, To: to}})
+		return tx
+	}
+	var junk []market.Address
+	for n := range uint16(tokensTried) {
+		junk = append(junk, account(1000+n))
+	}
+	for name, c := range map[string]struct {
+		txs  []market.Tx
+		want []market.Address
+	}{
+		"the token moves":                     {[]market.Tx{trade([]market.Address{pool}, dog)}, []market.Address{pool}},
+		"both move":                           {[]market.Tx{trade([]market.Address{pool}, weth, dog)}, []market.Address{pool}},
+		"it moves to the exchange":            {[]market.Tx{elsewhere(account(7), manager)}, []market.Address{pool}},
+		"it moves elsewhere":                  {[]market.Tx{elsewhere(account(7), account(6))}, nil},
+		"another token moves":                 {[]market.Tx{trade([]market.Address{pool}, cat)}, nil},
+		"it moves in another transaction":     {[]market.Tx{trade([]market.Address{pool}), trade(nil, dog)}, nil},
+		"it moves in another trade's":         {[]market.Tx{trade([]market.Address{pool}), trade([]market.Address{pool}, dog)}, []market.Address{pool}},
+		"one transaction trades in two pools": {[]market.Tx{trade([]market.Address{pool, usualOf(cat, weth)}, dog, cat)}, []market.Address{pool, usualOf(cat, weth)}},
+		"a quote for a quote":                 {[]market.Tx{trade([]market.Address{usualOf(usdc, weth)}, weth)}, []market.Address{usualOf(usdc, weth)}},
+		"its key isn't a usual one":           {[]market.Tx{trade([]market.Address{unusual(1)}, dog)}, nil},
+		"the last of the tokens that are tried": {
+			[]market.Tx{trade([]market.Address{pool}, append(slices.Clone(junk[:tokensTried-1]), dog)...)}, []market.Address{pool},
+		},
+		"one token too many": {[]market.Tx{trade([]market.Address{pool}, append(slices.Clone(junk), dog)...)}, nil},
+		"a token counts once": {
+			[]market.Tx{trade([]market.Address{pool}, append(slices.Concat(junk[:tokensTried-1], junk[:tokensTried-1]), dog)...)}, []market.Address{pool},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := &mockNodes{}
+			f, aside := finderOf(n)
+			var pools []market.Address
+			swaps := 0
+			for _, tx := range c.txs {
+				for _, l := range tx.Logs {
+					if s, ok := l.Event.(market.Swap); ok {
+						swaps++
+						if !slices.Contains(pools, s.Pool) {
+							pools = append(pools, s.Pool)
+						}
+					}
+				}
+			}
+			if got := known(t, f, blockOf(100, c.txs...), pools...); !slices.Equal(got, c.want) {
+				t.Errorf("known are %v, want %v", got, c.want)
+			}
+			asks, drops := 0, 0
+			if c.want == nil {
+				asks, drops = 1, swaps
+			}
+			if n.asked != asks || aside["trade unknown_key"] != drops {
+				t.Errorf("nodes are asked %d times, and %d trades are dropped; want %d and %d", n.asked, aside["trade unknown_key"], asks, drops)
+			}
+		})
+	}
+}
+
+// TestUsualPoolsAreKnownFromTheirFirstTradeOn has indexes of the same random blocks: one that begins with the first of them, and others that begin, or begin again,
+// in between, behind nodes that know other pools or fail to give logs. Each knows a pool with a usual key in the first block of its own that trades in it.
+func TestUsualPoolsAreKnownFromTheirFirstTradeOn(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(50) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(seed, 1))
+			var blocks []*market.Block
+			for i := range uint64(30) {
+				b := blockOf(100 + i)
+				for range rng.IntN(4) {
+					token := account(uint16(20 + rng.IntN(6)))
+					pools, tokens := []market.Address{usualOf(token, weth)}, []market.Address{token}
+					if rng.IntN(2) == 0 {
+						pools = append(pools, unusual(rng.IntN(9)))
+					}
+					b.Txs = append(b.Txs, trade(pools, tokens...))
+				}
+				blocks = append(blocks, b)
+			}
+			for _, n := range []*mockNodes{
+				{}, {noLogs: errors.New("no logs")}, {managed: map[market.Address]bool{usualOf(account(20), weth): true, unusual(1): true}},
+				{made: map[market.Address]uint64{usualOf(account(21), weth): 99, unusual(2): 95}},
+			} {
+				f, _ := finderOf(n)
+				has := map[market.Address]bool{}
+				for _, b := range blocks[rng.IntN(10):] {
+					if rng.IntN(6) == 0 { // a restart forgets what was looked for
+						f, _ = finderOf(n)
+					}
+					f.look(t.Context())
+					var pools []market.Address
+					for s := range swapsOf(b, everyPool()) {
+						if !has[s.Pool] && !slices.Contains(pools, s.Pool) {
+							pools = append(pools, s.Pool)
+						}
+					}
+					ids := known(t, f, b, pools...)
+					for _, p := range pools {
+						if has[p] = slices.Contains(ids, p); has[p] {
+							f.Taken(p)
+						} else if p.Bytes()[0] == 2 {
+							t.Errorf("pool %s isn't known in block %d, which has its first trade", p, b.Number)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func everyPool() (pools []market.Address) {
+	for n := range 9 {
+		pools = append(pools, unusual(n), usualOf(account(uint16(20+n)), weth))
+	}
+	return pools
+}
+
+// TestABlockWaitsForThePositionManager has it fail: the block is taken up again. Nodes that have no logs of the past hold up no block.
+func TestABlockWaitsForThePositionManager(t *testing.T) {
+	t.Parallel()
+	pool := unusual(1)
+	b := blockOf(100, trade([]market.Address{pool}))
+	n := &mockNodes{managed: map[market.Address]bool{pool: true}, err: errors.New("an outage")}
+	f, aside := finderOf(n)
+	if list, err := f.Known(t.Context(), []market.Address{pool}, b); !errors.Is(err, n.err) || len(list) > 0 || len(aside) > 0 {
+		t.Fatalf("known are %v, %v, set aside is %v", list, err, aside)
+	}
+	n.err = nil
+	if got := known(t, f, b, pool); !slices.Equal(got, []market.Address{pool}) {
+		t.Errorf("once the nodes answer known are %v", got)
+	}
+	without := &mockNodes{noLogs: errors.New("pruned")}
+	f, aside = finderOf(without)
+	if got := known(t, f, b, pool); len(got) > 0 || aside["trade unknown_key"] != 1 || aside["pool unknown_key"] != 0 {
+		t.Errorf("without logs known are %v, and set aside is %v", got, aside)
+	}
+}
+
+// TestTheSearchEnds counts its requests: a pool is found by the last of them and not by one more, and none is asked for twice in vain.
+func TestTheSearchEnds(t *testing.T) {
+	t.Parallel()
+	const width, block = 10, 10_000
+	for name, c := range map[string]struct {
+		made  uint64
+		found bool
+	}{
+		"by the first request": {block - width, true}, "by the last request": {block - keyRequests*width, true}, "by none": {block - keyRequests*width - 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := unusual(1)
+			n := &mockNodes{width: width, made: map[market.Address]uint64{pool: c.made}}
+			f, aside := finderOf(n)
+			b := blockOf(block, trade([]market.Address{pool}))
+			got := known(t, f, b, pool)
+			if again := known(t, f, b, pool); !slices.Equal(got, again) {
+				t.Errorf("known are %v, and once the block is taken up again %v", got, again)
+			}
+			search(t, f)
+			got = append(got, known(t, f, b, pool)...)
+			if is := len(got) > 0; is != c.found || n.ranges > keyRequests || n.asked != 1 || (aside["pool unknown_key"] == 1) == c.found {
+				t.Errorf("found is %v after %d ranges and %d questions, and set aside is %v", got, n.ranges, n.asked, aside)
+			}
+		})
+	}
+}
+
+// TestBoundsOfTheSearch fills it: one block has keysAtOnce pools looked for, and keysSought are looked for at a time. Those that were looked for in vain make room for others.
+func TestBoundsOfTheSearch(t *testing.T) {
+	t.Parallel()
+	n := &mockNodes{width: 60}
+	f, _ := finderOf(n)
+	var pools []market.Address
+	for i := range keysSought + keysAtOnce + 1 {
+		pools = append(pools, unusual(i))
+	}
+	const block = 100
+	known(t, f, blockOf(block), pools[:keysAtOnce+1]...)
+	if len(f.sought) != keysAtOnce {
+		t.Fatalf("one block has %d pools looked for", len(f.sought))
+	}
+	known(t, f, blockOf(block), pools[:keysAtOnce+1]...)
+	if len(f.sought) != keysAtOnce+1 {
+		t.Fatalf("two blocks have %d pools looked for", len(f.sought))
+	}
+	for list := range slices.Chunk(pools, keysAtOnce) {
+		known(t, f, blockOf(block), list...)
+	}
+	last := pools[len(pools)-1]
+	if len(f.sought) != keysSought || f.sought[last] != nil {
+		t.Fatalf("%d pools are looked for", len(f.sought))
+	}
+	search(t, f)
+	n.made = map[market.Address]uint64{last: 95}
+	if got := known(t, f, blockOf(block), last); !slices.Equal(got, []market.Address{last}) || len(f.sought) > 0 {
+		t.Errorf("after a search in vain for %d pools another one is %v, and %d are looked for", keysSought, got, len(f.sought))
+	}
+	asked := n.asked
+	if known(t, f, blockOf(block), pools[0]); n.asked != asked {
+		t.Error("a pool that was looked for in vain is asked about again")
+	}
+}
+
+// TestPoolsThatNobodyTakes fills the memory of pools that were found and not taken: those that trade again are asked about again.
+func TestPoolsThatNobodyTakes(t *testing.T) {
+	t.Parallel()
+	n := &mockNodes{width: 10, made: map[market.Address]uint64{}}
+	f, _ := finderOf(n)
+	find := func(pool market.Address) {
+		n.made[pool] = 50
+		known(t, f, blockOf(100, trade([]market.Address{pool})), pool)
+		search(t, f)
+	}
+	for i := range keysSought {
+		find(unusual(i))
+	}
+	if len(f.found) != keysSought || len(f.sought) != 0 {
+		t.Fatalf("%d pools were found, and %d are looked for", len(f.found), len(f.sought))
+	}
+	if find(unusual(keysSought)); len(f.found) != 1 {
+		t.Errorf("%d pools were found", len(f.found))
+	}
+	if got := known(t, f, blockOf(200), unusual(keysSought)); len(got) != 1 {
+		t.Errorf("the newest of them is %v", got)
+	}
+}
