@@ -365,7 +365,7 @@ type Exchange struct {
 	Hooks []EVMAddress `json:"hooks,omitempty"`
 	// PositionManager is the address of Uniswap's PositionManager, for protocol UniswapV4 alone. The indexer asks it for the tokens and the fee of a pool
 	// that is older than the index. For a pool that it doesn't know the indexer searches past blocks for the pool's creation, with up to 200 requests.
-	// Left out: the indexer searches for every older pool.
+	// Left out: the indexer searches for every older pool but those without a hook that have a usual fee.
 	//
 	// +optional
 	PositionManager *EVMAddress `json:"positionManager,omitempty"`
