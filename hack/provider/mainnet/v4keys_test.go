@@ -49,7 +49,9 @@ func (s *standIn) plainV4Trades(t *testing.T, st *store.Store, first uint64) (tr
 		}
 		trades = append(trades, slices.DeleteFunc(list, func(trade market.Trade) bool { return trade.Block < first })...)
 	}
-	slices.SortFunc(trades, func(a, b market.Trade) int { return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(a.LogIndex, b.LogIndex)) })
+	slices.SortFunc(trades, func(a, b market.Trade) int {
+		return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(a.LogIndex, b.LogIndex))
+	})
 	return trades
 }
 
