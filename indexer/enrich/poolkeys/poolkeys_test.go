@@ -124,7 +124,9 @@ func known(t *testing.T, f *Finder, b *market.Block, pools ...market.Address) (i
 func search(t *testing.T, f *Finder) (steps int) {
 	t.Helper()
 	for f.look(t.Context()) {
-		steps++
+		if steps++; steps > 10*keysSought {
+			t.Fatal("the search doesn't end")
+		}
 	}
 	return steps
 }
@@ -156,6 +158,7 @@ func TestAPoolIsKnownByTheTokensThatItsTradesMove(t *testing.T) {
 		"it moves in another trade's":         {[]market.Tx{trade([]market.Address{pool}), trade([]market.Address{pool}, dog)}, []market.Address{pool}},
 		"one transaction trades in two pools": {[]market.Tx{trade([]market.Address{pool, usualOf(cat, weth)}, dog, cat)}, []market.Address{pool, usualOf(cat, weth)}},
 		"a quote for a quote":                 {[]market.Tx{trade([]market.Address{usualOf(usdc, weth)}, weth)}, []market.Address{usualOf(usdc, weth)}},
+		"a quote for itself":                  {[]market.Tx{trade([]market.Address{usualOf(weth, weth)}, weth)}, nil},
 		"its key isn't a usual one":           {[]market.Tx{trade([]market.Address{unusual(1)}, dog)}, nil},
 		"the last of the tokens that are tried": {
 			[]market.Tx{trade([]market.Address{pool}, append(slices.Clone(junk[:tokensTried-1]), dog)...)}, []market.Address{pool},
@@ -265,8 +268,10 @@ func TestABlockWaitsForThePositionManager(t *testing.T) {
 		t.Fatalf("known are %v, %v, set aside is %v", list, err, aside)
 	}
 	n.err = nil
-	if got := known(t, f, b, pool); !slices.Equal(got, []market.Address{pool}) {
-		t.Errorf("once the nodes answer known are %v", got)
+	for _, when := range []string{"once the nodes answer", "when the block is taken up again"} {
+		if got := known(t, f, b, pool); !slices.Equal(got, []market.Address{pool}) || n.asked != 2 {
+			t.Errorf("%s known are %v after %d questions", when, got, n.asked)
+		}
 	}
 	without := &mockNodes{noLogs: errors.New("pruned")}
 	f, aside = finderOf(without)
