@@ -94,6 +94,9 @@ func TestWhichV4PoolsAreAskedAbout(t *testing.T) {
 			told = append(told, n.facts...)
 			s.Put(market.Wanted{}, market.Rows{Pools: []market.Pool{{ID: usual.Pool}, {ID: managed.Pool}, {ID: seen.Pool}}})
 		}
+		if _, is := e.notPools[untracked.Pool]; !is || len(e.notPools) != 1 {
+			t.Errorf("no pools are %v", e.notPools)
+		}
 		return told, nodes.asked
 	}
 	told, asked := run(nil)

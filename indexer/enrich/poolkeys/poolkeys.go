@@ -171,7 +171,7 @@ func (f *Finder) drop(pools []market.Address, b *market.Block) {
 		return
 	}
 	for swap := range swapsOf(b, pools) {
-		if !swap.Amount0.IsZero() && !swap.Amount1.IsZero() {
+		if !swap.Amount0.IsZero() && !swap.Amount1.IsZero() && swap.Amount0.Neg != swap.Amount1.Neg { // as derivation has it
 			f.SetAside("trade", unknownKey, swap.Pool.String())
 		}
 	}

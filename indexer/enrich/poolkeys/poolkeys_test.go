@@ -275,6 +275,7 @@ func TestABlockWaitsForThePositionManager(t *testing.T) {
 	}
 	without := &mockNodes{noLogs: errors.New("pruned")}
 	f, aside = finderOf(without)
+	b.Txs[0].Logs = append(b.Txs[0].Logs, market.Log{Event: market.Swap{Pool: pool, Amount0: market.SignedAmount{Abs: market.Amount{1}}}}) // no trade
 	if got := known(t, f, b, pool); len(got) > 0 || aside["trade unknown_key"] != 1 || aside["pool unknown_key"] != 0 {
 		t.Errorf("without logs known are %v, and set aside is %v", got, aside)
 	}
@@ -342,6 +343,21 @@ func TestBoundsOfTheSearch(t *testing.T) {
 	asked := n.asked
 	if known(t, f, blockOf(block), pools[0]); n.asked != asked {
 		t.Error("a pool that was looked for in vain is asked about again")
+	}
+}
+
+// TestPoolsThatNobodyTellsOf fills the memory of them.
+func TestPoolsThatNobodyTellsOf(t *testing.T) {
+	t.Parallel()
+	f, aside := finderOf(&mockNodes{width: 100})
+	for n := range untoldKept - 1 {
+		f.untold[market.PoolID([32]byte{3, 29: byte(n >> 16), 30: byte(n >> 8), 31: byte(n)})] = true
+	}
+	if known(t, f, blockOf(100), unusual(1)); len(f.untold) != untoldKept {
+		t.Fatalf("%d pools are remembered", len(f.untold))
+	}
+	if known(t, f, blockOf(100), unusual(2)); len(f.untold) != 1 || !f.untold[unusual(2)] || aside["pool unknown_key"] != 2 {
+		t.Errorf("%d pools are remembered, and set aside is %v", len(f.untold), aside)
 	}
 }
 
