@@ -275,7 +275,11 @@ func TestABlockWaitsForThePositionManager(t *testing.T) {
 	}
 	without := &mockNodes{noLogs: errors.New("pruned")}
 	f, aside = finderOf(without)
-	b.Txs[0].Logs = append(b.Txs[0].Logs, market.Log{Event: market.Swap{Pool: pool, Amount0: market.SignedAmount{Abs: market.Amount{1}}}}) // no trade
+	in, out := market.SignedAmount{Abs: market.Amount{1}}, market.SignedAmount{Abs: market.Amount{1}, Neg: true}
+	for _, noTrade := range []market.Swap{{Amount0: out}, {Amount1: out}, {Amount0: in, Amount1: in}} {
+		noTrade.Pool = pool
+		b.Txs[0].Logs = append(b.Txs[0].Logs, market.Log{Event: noTrade})
+	}
 	if got := known(t, f, b, pool); len(got) > 0 || aside["trade unknown_key"] != 1 || aside["pool unknown_key"] != 0 {
 		t.Errorf("without logs known are %v, and set aside is %v", got, aside)
 	}
