@@ -1,6 +1,7 @@
 package mainnet
 
 import (
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -82,22 +83,27 @@ func TestPoolsOlderThanTheIndex(t *testing.T) {
 	}
 }
 
-// TestV4PoolsOlderThanTheIndex has an index find out what the V4 pools are that trade, from the position manager or from the logs of their creation.
+// TestV4PoolsOlderThanTheIndex has an index find out what the V4 pools are that trade: by what they move, and one with a hook from the position manager or from the
+// log of its creation.
 func TestV4PoolsOlderThanTheIndex(t *testing.T) {
 	t.Parallel()
 	for name, positionManager := range map[string]bool{"by the position manager": true, "by their creation": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, Options{Chain: "base", Txs: 4, Logs: 12, VolumeV2: 2, VolumeV3: 1, Past: 12, RealTxs: 25}, node.Profile{Client: "Geth"})
-			v4 := func(pools map[market.Address]market.Pool) (ids []market.Address) {
-				for id, p := range pools {
-					if p.Protocol == market.UniswapV4 && p.LastTradeAt > 0 {
-						ids = append(ids, id)
+			v4 := func(pools map[market.Address]market.Pool) (older, hooked int) {
+				for _, p := range pools {
+					if p.Protocol != market.UniswapV4 || p.LastTradeAt == 0 || p.CreatedBlock > 0 {
+						continue
+					}
+					if older++; !p.Hooks.IsNone() {
+						hooked++
 					}
 				}
-				return ids
+				return older, hooked
 			}
-			l := s.later(t, 10)
+			const began = 10
+			l := s.later(t, s.Chain.Head().Number-s.Chain.Genesis()-began)
 			if !positionManager {
 				l.cfg.Exchanges = slices.Clone(l.cfg.Exchanges)
 				for i := range l.cfg.Exchanges {
@@ -109,7 +115,8 @@ func TestV4PoolsOlderThanTheIndex(t *testing.T) {
 			var late map[market.Address]market.Pool
 			for range 60 {
 				l.await(t, st)
-				if late = poolsOf(t, l, st); len(v4(late)) >= enough {
+				late = poolsOf(t, l, st)
+				if older, hooked := v4(late); older >= enough && hooked > 0 {
 					break
 				}
 				if err := s.advance(t.Context(), time.Now()); err != nil {
@@ -121,9 +128,10 @@ func TestV4PoolsOlderThanTheIndex(t *testing.T) {
 			}
 			stop()
 			late = poolsOf(t, l, st)
-			if n := len(v4(late)); n < enough {
-				t.Errorf("%d V4 pools are known, want %d", n, enough)
+			if older, hooked := v4(late); older < enough || hooked == 0 {
+				t.Errorf("%d V4 pools older than the index are known, %d of them with a hook; want %d and 1", older, hooked, enough)
 			}
+			maps.DeleteFunc(late, func(_ market.Address, p market.Pool) bool { return p.Untrusted == market.UntrustedHook }) // it is asked for no state
 			holdPools(t, poolsOf(t, s, s.index(t)), late)
 		})
 	}
