@@ -3,10 +3,10 @@ package poolkeys
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -203,7 +203,7 @@ func TestAPoolIsKnownByTheTokensThatItsTradesMove(t *testing.T) {
 func TestUsualPoolsAreKnownFromTheirFirstTradeOn(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed, 1))
 			var blocks []*market.Block
@@ -220,7 +220,9 @@ func TestUsualPoolsAreKnownFromTheirFirstTradeOn(t *testing.T) {
 				blocks = append(blocks, b)
 			}
 			for _, n := range []*mockNodes{
-				{}, {noLogs: errors.New("no logs")}, {managed: map[market.Address]bool{usualOf(account(20), weth): true, unusual(1): true}},
+				{},
+				{noLogs: errors.New("no logs")},
+				{managed: map[market.Address]bool{usualOf(account(20), weth): true, unusual(1): true}},
 				{made: map[market.Address]uint64{usualOf(account(21), weth): 99, unusual(2): 95}},
 			} {
 				f, _ := finderOf(n)
