@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
@@ -20,7 +21,7 @@ func (s *Source) tellAsides(list []*call) {
 	for _, c := range list {
 		if t := (told{c.to, c.aside}); c.aside != "" && !seen[t] {
 			seen[t] = true
-			s.aside(chain.Aside{Kind: "contract", Subject: c.to.String(), Reason: c.aside})
+			s.aside(chain.Aside{Kind: "contract", Subject: cmp.Or(c.to.String(), "many in a deployless call"), Reason: c.aside})
 		}
 	}
 }

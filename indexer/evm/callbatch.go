@@ -78,6 +78,9 @@ func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful
 	if err := e.keepsState(ctx, block); err != nil {
 		return nil, nil, err
 	}
+	if slices.ContainsFunc(list, func(c *call) bool { return c.to.IsNone() }) && e.deployless.TakesNone() {
+		return nil, nil, errNoDeployless
+	}
 	reqs := make([]*rpc.Request, len(list))
 	for i, c := range list {
 		c.answer, c.ok, c.aside, c.by = nil, false, "", e
@@ -99,6 +102,7 @@ func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful
 		if !refused {
 			continue
 		}
+		e.refusedDeployless(c, refusal)
 		switch faultOf(refusal) {
 		case faultContract:
 		case faultNode, faultState:
@@ -168,5 +172,9 @@ func (e *endpoint) works(ctx context.Context, block any) error {
 }
 
 func callParams(to, data string, block any) []any {
-	return []any{map[string]any{"to": to, "data": data, "gas": callGas}, block}
+	c := map[string]any{"data": data, "gas": callGas}
+	if to != "" {
+		c["to"] = to
+	}
+	return []any{c, block}
 }

@@ -50,7 +50,7 @@ var (
 	callGetPoolSpacing = selector("getPool(address,address,int24)")
 )
 
-// call is one eth_call; answer is nil when the contract refused or answered beyond reason.
+// call is one eth_call; answer is nil when the contract refused or answered beyond reason. A deployless one is to none (package manycalls).
 type call struct {
 	to     market.Address
 	data   string

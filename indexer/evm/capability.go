@@ -56,6 +56,8 @@ type Capabilities struct {
 	BatchCalls int
 	// Heads says whether it announces new blocks by WebSocket, at the same address.
 	Heads Answer
+	// ManyCalls says whether it answers many calls in one: Multicall3 is there, or it takes a call without a contract's address.
+	ManyCalls Answer
 	// Finality says whether it knows the newest final block.
 	Finality Answer
 }
@@ -96,6 +98,7 @@ func (s *Source) capabilities(ctx context.Context, e *endpoint, wrapped market.A
 	e.logsTaken(ctx, s.topics, &c)
 	c.BatchCalls = e.callsTaken(ctx)
 	c.Heads = e.announcesHeads(ctx)
+	c.ManyCalls = s.answersMany(ctx, e)
 	c.Finality = e.knowsFinal(ctx)
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -42,6 +43,8 @@ type endpoint struct {
 	// wrapped is the chain's wrapped coin, by whose balance it shows whether the endpoint looks at the block that a question names.
 	wrapped market.Address
 	silence silence
+	// deployless is whether it takes calls without a contract's address.
+	deployless manycalls.Taken
 	// slowUntil is until when it isn't asked to vouch for another's answers to calls.
 	slowUntil time.Time
 	// told is the newest head that it told; headUntil is until when it is asked for the head last, and headPause for how long that was.
@@ -79,5 +82,5 @@ func isAnswer(err error) bool {
 	var narrow *rangeError
 	_, isDenied := asDenied(err)
 	return errors.As(err, &narrow) || errors.Is(err, chain.ErrNoBlock) || errors.Is(err, errReplaced) || stateMissing(err, false) ||
-		errors.Is(err, errRepeatedIndex) || isDenied
+		errors.Is(err, errRepeatedIndex) || errors.Is(err, errNoDeployless) || isDenied
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -39,10 +40,10 @@ func (s *Source) NewestPoolStates(ctx context.Context, pools []market.PoolCreate
 			list = append(list, e)
 		}
 	}
-	told := make([]newestStates, len(list))
+	told, ways := make([]newestStates, len(list)), s.ways(ctx)
 	var asking sync.WaitGroup
 	for i, e := range list {
-		asking.Go(func() { told[i] = s.newestOn(ctx, e, pools) })
+		asking.Go(func() { told[i] = s.newestOn(ctx, e, pools, ways) })
 	}
 	asking.Wait()
 	if ctx.Err() != nil {
@@ -66,7 +67,7 @@ func (s *Source) NewestPoolStates(ctx context.Context, pools []market.PoolCreate
 }
 
 // newestOn asks one endpoint.
-func (s *Source) newestOn(ctx context.Context, e *endpoint, pools []market.PoolCreated) newestStates {
+func (s *Source) newestOn(ctx context.Context, e *endpoint, pools []market.PoolCreated, ways manycalls.Ways) newestStates {
 	out := newestStates{by: e}
 	timed, cancel := context.WithTimeout(ctx, newestTime)
 	defer cancel()
@@ -76,7 +77,7 @@ func (s *Source) newestOn(ctx context.Context, e *endpoint, pools []market.PoolC
 			if err := e.Do(ctx, tagRequest(newest, &before)); err != nil {
 				return err
 			}
-			states, _, err := statesOf(pools, func(list []*call) (unsure []bool, gone bool, err error) {
+			states, _, err := statesOf(pools, ways, func(list []*call) (unsure []bool, gone bool, err error) {
 				return make([]bool, len(list)), false, e.askAll(ctx, newest, list)
 			})
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -42,6 +43,7 @@ type liquidityReader interface {
 type poolAsking struct {
 	pool   market.PoolCreated
 	reader liquidityReader // nil where reserves are all that there is
+	ways   manycalls.Ways
 	state  chain.PoolState
 
 	head, words, rest, nets []*call
@@ -57,7 +59,7 @@ type poolAsking struct {
 // PoolStates asks pools for what they hold after a block; gone reports that no node keeps its state. What a V3-like pool's ticks add up to has
 // to be its liquidity. Of a pool with more ticks than the calls carry there are those within a window around the price (poolwindow.go). Where there are several endpoints two of them have to give each answer.
 func (s *Source) PoolStates(ctx context.Context, at chain.Ref, pools []market.PoolCreated) (states []chain.PoolState, gone bool, err error) {
-	return statesOf(pools, func(list []*call) (unsure []bool, gone bool, err error) {
+	return statesOf(pools, s.ways(ctx), func(list []*call) (unsure []bool, gone bool, err error) {
 		if gone, err = s.calls(ctx, at, list); err != nil || gone {
 			return nil, gone, err
 		}
@@ -70,13 +72,13 @@ func (s *Source) PoolStates(ctx context.Context, at chain.Ref, pools []market.Po
 type askCalls func(list []*call) (unsure []bool, gone bool, err error)
 
 // statesOf asks pools for what they hold.
-func statesOf(pools []market.PoolCreated, ask askCalls) (states []chain.PoolState, gone bool, err error) {
+func statesOf(pools []market.PoolCreated, ways manycalls.Ways, ask askCalls) (states []chain.PoolState, gone bool, err error) {
 	asked := make([]poolAsking, len(pools))
 	for i, p := range pools {
-		asked[i] = newPoolAsking(p)
+		asked[i] = newPoolAsking(p, ways)
 	}
 	for _, step := range []func(*poolAsking) []*call{
-		(*poolAsking).askHead, (*poolAsking).askWords, (*poolAsking).askSingleWords, (*poolAsking).askRest, (*poolAsking).askTicks,
+		(*poolAsking).askHead, (*poolAsking).askWords, (*poolAsking).askWordsAnew, (*poolAsking).askWordsAnew, (*poolAsking).askRest, (*poolAsking).askTicks,
 	} {
 		if gone, err = askPools(asked, step, ask); err != nil || gone {
 			return nil, gone, err
@@ -116,8 +118,8 @@ func askPools(asked []poolAsking, step func(*poolAsking) []*call, ask askCalls) 
 	return false, nil
 }
 
-func newPoolAsking(p market.PoolCreated) poolAsking {
-	a := poolAsking{pool: p}
+func newPoolAsking(p market.PoolCreated, ways manycalls.Ways) poolAsking {
+	a := poolAsking{pool: p, ways: ways}
 	a.state.Pool = p.Pool
 	switch {
 	case !p.Protocol.Concentrated():
@@ -125,7 +127,7 @@ func newPoolAsking(p market.PoolCreated) poolAsking {
 	case p.Protocol == market.UniswapV4:
 		a.reader = newV4Reader(p)
 	default:
-		a.reader = v3Reader{pool: p.Pool}
+		a.reader = v3Reader{pool: p.Pool, way: ways.First()}
 	}
 	if a.failed = p.TickSpacing <= 0; !a.failed {
 		spacing := int(p.TickSpacing)
@@ -159,13 +161,14 @@ func (a *poolAsking) askWords() []*call {
 	return a.words
 }
 
-// askSingleWords asks each word alone where the contract that takes many questions isn't there: a call of an account without code succeeds, and
-// answers nothing.
-func (a *poolAsking) askSingleWords() []*call {
-	if len(a.words) == 0 || !a.words[0].ok || len(a.words[0].answer) > 0 {
+// askWordsAnew asks for the words in the next way where the one before is missing.
+func (a *poolAsking) askWordsAnew() []*call {
+	r, ok := a.reader.(v3Reader)
+	if !ok || len(a.words) == 0 || !r.way.IsMissing(a.words[0].answer, !a.words[0].ok, a.words[0].questions) {
 		return nil
 	}
-	a.reader, a.single = v3Reader{pool: a.pool.Pool, single: true}, true
+	r.way = a.ways.Next(r.way)
+	a.reader, a.single = r, r.way == manycalls.Alone
 	a.askNear()
 	return a.words
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -88,7 +89,7 @@ func (r v4Reader) together(questions []string) (calls []*call) {
 
 func (r v4Reader) apart(calls []*call, questions int) (answers [][]byte, ok bool) {
 	for _, c := range calls {
-		begin, count, ok := arrayAt(c.answer, 0)
+		begin, count, ok := manycalls.ArrayAt(c.answer, 0)
 		if !ok || count != uint64(c.questions) || begin+32*count > uint64(len(c.answer)) {
 			return nil, false
 		}

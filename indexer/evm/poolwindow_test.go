@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/price"
 )
@@ -21,10 +22,10 @@ type mockPool struct {
 	tick      int32
 	liquidity market.Amount
 	ticks     market.TickMap
-	// single says that there is no Multicall3; word and net change an answer, where they are set.
-	single bool
-	word   func(n int, w [32]byte) []byte
-	net    func(tick int32, net market.SignedAmount) market.SignedAmount
+	// way is what the chain has for many calls; word and net change an answer, where they are set.
+	way  manycalls.Way
+	word func(n int, w [32]byte) []byte
+	net  func(tick int32, net market.SignedAmount) market.SignedAmount
 	// slots are a V4 pool's; calls counts what was asked.
 	slots map[string][32]byte
 	calls int
@@ -138,6 +139,28 @@ func numbers(list ...int) (out []byte) {
 	return out
 }
 
+func (p *mockPool) First() manycalls.Way { return manycalls.ByMulticall3 }
+
+func (p *mockPool) Next(missing manycalls.Way) manycalls.Way {
+	if missing == manycalls.ByMulticall3 && p.way == manycalls.ByDeployless {
+		return manycalls.ByDeployless
+	}
+	return manycalls.Alone
+}
+
+// deployless answers the calls that stand at the end of a program.
+func (p *mockPool) deployless(c *call) (answer []byte) {
+	const digits = 2 * (20 + 2 + questionLength)
+	answer = []byte{1}
+	for i := range c.questions {
+		question := c.data[len(c.data)-(c.questions-i)*digits:][2*(20+2) : digits]
+		one := p.answer("0x" + question)
+		one = one[:min(len(one), tickLength)]
+		answer = append(append(answer, 1, 0, byte(len(one))), one...)
+	}
+	return answer
+}
+
 // ask answers calls as a node would.
 func (p *mockPool) ask(list []*call) (unsure []bool, gone bool, err error) {
 	p.calls += len(list)
@@ -150,7 +173,11 @@ func (p *mockPool) ask(list []*call) (unsure []bool, gone bool, err error) {
 				slot := p.slots[c.data[10+128+64*i:][:64]]
 				c.answer = append(c.answer, slot[:]...)
 			}
-		case strings.HasPrefix(c.data, callAggregate3) && !p.single:
+		case c.to.IsNone():
+			if c.ok = p.way == manycalls.ByDeployless; c.ok {
+				c.answer = p.deployless(c)
+			}
+		case c.to == multicall3 && p.way == manycalls.ByMulticall3:
 			var bodies []byte
 			c.answer = numbers(32, c.questions)
 			for i := range c.questions {
@@ -160,7 +187,7 @@ func (p *mockPool) ask(list []*call) (unsure []bool, gone bool, err error) {
 				bodies = append(append(bodies, numbers(1, 64, len(answer))...), answer...)
 			}
 			c.answer = append(c.answer, bodies...)
-		case !strings.HasPrefix(c.data, callAggregate3):
+		case c.to != multicall3:
 			c.answer = p.answer(c.data)
 		}
 		if len(c.answer) > maxCallAnswer {
@@ -194,11 +221,10 @@ func (p *mockPool) state(t fataler) (state market.PoolStateFact, known bool) {
 	if p.Protocol == market.UniswapV4 {
 		p.store()
 	}
-	states, gone, err := statesOf([]market.PoolCreated{p.PoolCreated}, p.ask)
-	most := stateCalls
-	if p.single {
-		most = singleCalls + nearCalls // the latter to the Multicall3 that isn't there
-	}
+	states, gone, err := statesOf([]market.PoolCreated{p.PoolCreated}, p, p.ask)
+	most := map[manycalls.Way]int{
+		manycalls.ByMulticall3: stateCalls, manycalls.ByDeployless: stateCalls + nearCalls, manycalls.Alone: singleCalls + nearCalls, // nearCalls go to the Multicall3 that isn't there
+	}[p.way]
 	if err != nil || gone || p.calls > most {
 		t.Fatalf("%d calls, gone %v, %v", p.calls, gone, err)
 	}
@@ -282,7 +308,9 @@ func TestStateOfManyTicks(t *testing.T) {
 			}
 		}
 		p := newMockPool(rapid.SampledFrom([]market.Protocol{market.UniswapV3, market.UniswapV4}).Draw(t, "protocol"), spacing, tick, ranges...)
-		p.single = p.Protocol == market.UniswapV3 && rapid.IntRange(0, 3).Draw(t, "single") == 0
+		if p.Protocol == market.UniswapV3 {
+			p.way = rapid.SampledFrom([]manycalls.Way{manycalls.ByMulticall3, manycalls.ByMulticall3, manycalls.ByDeployless, manycalls.Alone}).Draw(t, "way")
+		}
 		f, known := p.state(t)
 		switch {
 		case known:
@@ -290,7 +318,7 @@ func TestStateOfManyTicks(t *testing.T) {
 			if !f.Window.IsWhole() {
 				windows++
 			}
-		case !p.single:
+		case p.way != manycalls.Alone:
 			t.Fatalf("a pool with %d ticks isn't known", len(p.ticks))
 		}
 	})
@@ -305,23 +333,25 @@ func TestStateAtTheCallsBound(t *testing.T) {
 	for name, tt := range map[string]struct {
 		protocol market.Protocol
 		spacing  int32
-		single   bool
+		way      manycalls.Way
 		most     int
 	}{
-		"V3, spacing 1":              {market.UniswapV3, 1, false, (stateCalls - 2 - 24) * ticksAtOnce},
-		"V3, spacing 10":             {market.UniswapV3, 10, false, (stateCalls - 2 - 3) * ticksAtOnce},
-		"V3, spacing 60":             {market.UniswapV3, 60, false, (stateCalls - 2 - 1) * ticksAtOnce},
-		"Slipstream, spacing 50":     {market.Slipstream, 50, false, (stateCalls - 2 - 1) * ticksAtOnce},
-		"V3, each alone, spacing 60": {market.UniswapV3, 60, true, singleCalls - 2 - 116},
-		"V4, spacing 1":              {market.UniswapV4, 1, false, (stateCalls - 1 - 7) * slotsAtOnce},
-		"V4, spacing 60":             {market.UniswapV4, 60, false, (stateCalls - 1 - 1) * slotsAtOnce},
+		"V3, spacing 1":              {market.UniswapV3, 1, manycalls.ByMulticall3, (stateCalls - 2 - 24) * ticksAtOnce},
+		"V3, spacing 10":             {market.UniswapV3, 10, manycalls.ByMulticall3, (stateCalls - 2 - 3) * ticksAtOnce},
+		"V3, spacing 60":             {market.UniswapV3, 60, manycalls.ByMulticall3, (stateCalls - 2 - 1) * ticksAtOnce},
+		"Slipstream, spacing 50":     {market.Slipstream, 50, manycalls.ByMulticall3, (stateCalls - 2 - 1) * ticksAtOnce},
+		"V3, each alone, spacing 60": {market.UniswapV3, 60, manycalls.Alone, singleCalls - 2 - 116},
+		"V4, spacing 1":              {market.UniswapV4, 1, manycalls.ByMulticall3, (stateCalls - 1 - 7) * slotsAtOnce},
+		"V4, spacing 60":             {market.UniswapV4, 60, manycalls.ByMulticall3, (stateCalls - 1 - 1) * slotsAtOnce},
+		"V3, deployless, spacing 1":  {market.UniswapV3, 1, manycalls.ByDeployless, (stateCalls - 2 - 24) * ticksAtOnce},
+		"V3, deployless, spacing 60": {market.UniswapV3, 60, manycalls.ByDeployless, (stateCalls - 2 - 1) * ticksAtOnce},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for more, whole := range []bool{true, false} {
 				n := tt.most + more
 				p := newMockPool(tt.protocol, tt.spacing, 7, ladder(-int32(n/2)*tt.spacing, tt.spacing, n-1)...)
-				p.single = tt.single
+				p.way = tt.way
 				f, known := p.state(t)
 				if !known || f.Window.IsWhole() != whole {
 					t.Fatalf("with %d ticks it is known: %v, and its window is %+v", len(p.ticks), known, f.Window)
@@ -353,7 +383,7 @@ func TestWindowTooNarrow(t *testing.T) {
 	const room = singleCalls - 2 - singleNear
 	for spacing, want := range map[int32]bool{1: false, 4: false, 5: true, 10: true} {
 		p := newMockPool(market.UniswapV3, spacing, 0, ladder(-2_000*spacing, spacing, 4_000)...)
-		p.single = true
+		p.way = manycalls.Alone
 		f, known := p.state(t)
 		if known != want {
 			t.Errorf("spacing %d: known is %v; %d ticks at most lie within %+v", spacing, known, room, f.Window)
@@ -397,10 +427,10 @@ func TestStateOfALiar(t *testing.T) {
 			}
 		},
 		"words that end early":            func(p *mockPool) { p.word = func(_ int, w [32]byte) []byte { return w[:31] } },
-		"all words marked":                func(p *mockPool) { p.word = all; p.single = true },
+		"all words marked":                func(p *mockPool) { p.word = all; p.way = manycalls.Alone },
 		"a price beyond the ticks":        func(p *mockPool) { p.tick = 1 << 22 },
 		"a price below the ticks":         func(p *mockPool) { p.tick = -1 << 22 },
-		"a spacing that no pool can have": func(p *mockPool) { p.TickSpacing, p.word, p.single = 800_000, all, true },
+		"a spacing that no pool can have": func(p *mockPool) { p.TickSpacing, p.word, p.way = 800_000, all, manycalls.Alone },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

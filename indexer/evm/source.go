@@ -19,6 +19,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -49,6 +50,7 @@ type Source struct {
 	// headersFail is set once the headers of the chain turn out not to tell which logs its blocks hold.
 	headersFail atomic.Bool
 	seals       seals
+	manyCalls   manycalls.Chain
 }
 
 // Options are the clock, the log and the observers of a source.
