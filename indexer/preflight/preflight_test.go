@@ -132,7 +132,7 @@ func TestNodesThatCantBeAsked(t *testing.T) {
 			"base: chain id 8453 is served by none of 1 endpoints", "missing: endpoint 1 can't be asked", "wrong: no endpoint answers: give the URL of a node of chain id 8453",
 		}},
 		"one answers": {[]string{dead, server(t, answers, "no")}, 3, []string{
-			"base: chain id 8453 is served by 1 of 2 endpoints, whose block 100 is ", "0 of 3 declared addresses", "there is no contract at this address",
+			"base: chain id 8453 is served by 1 of 2 endpoints, whose block 100 is ", "0 of 3 declared addresses", "there is no contract at this address", "endpoint 2 answers many calls in one by neither way",
 			"missing: endpoint 1 can't be asked", "endpoint 2 has a newest block that is ", "wait until it is in sync",
 		}},
 		"another chain's": {[]string{server(t, map[string]string{"eth_chainId": `"0x1"`}, "no")}, 1, []string{"its eth_chainId is 1", "chainID 8453"}},

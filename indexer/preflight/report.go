@@ -155,6 +155,10 @@ func (w *writer) findLacks(n *evm.Capabilities) {
 	if n.BatchCalls > 0 && n.BatchCalls < fewCalls {
 		lacks("takes %s at once: new tokens cost more round trips. Use a node or plan that takes %d or more", count(n.BatchCalls, "call"), fewCalls)
 	}
+	if n.ManyCalls == evm.No {
+		lacks("answers many calls in one by neither way: Multicall3 isn't on the chain, and an eth_call without a contract's address is refused. A concentrated pool " +
+			"that is older than the index takes up to 300 calls, and has no price where many ticks lie around it. Use a node that takes such a call")
+	}
 	if n.Heads == evm.No {
 		lacks("announces no new blocks by WebSocket at its own address: the head is polled. Use a node with WebSocket there to have blocks sooner")
 	}
