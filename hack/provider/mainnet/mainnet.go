@@ -40,6 +40,8 @@ type Options struct {
 	// Reorgs is the part of the blocks that are followed by a reorg, of up to ReorgDepth blocks, 2 by default.
 	Reorgs     float64
 	ReorgDepth int
+	// WithoutMulticall leaves Multicall3 out.
+	WithoutMulticall bool
 	// KeepStates is of how many of anvil's blocks the state is kept, at nearly 1 MB each; 500 by default.
 	KeepStates int
 	// Said, if set, is told how the past comes along, in [0, 1].
@@ -128,7 +130,11 @@ func Start(ctx context.Context, o Options) (m *Mainnet, err error) {
 			node.Kill()
 		}
 	}()
-	if m.World, err = world.Deploy(ctx, node, world.DeployOptions{Seed: o.Seed, Native: native, Places: m.sample.places()}); err != nil {
+	places := m.sample.places()
+	if o.WithoutMulticall {
+		places.Multicall = ""
+	}
+	if m.World, err = world.Deploy(ctx, node, world.DeployOptions{Seed: o.Seed, Native: native, Places: places}); err != nil {
 		return nil, err
 	}
 	trader := traffic.NewTrader(m.World, o.Seed)

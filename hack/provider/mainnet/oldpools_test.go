@@ -56,30 +56,37 @@ func holdPools(t *testing.T, early, late map[market.Address]market.Pool) (of map
 }
 
 // TestPoolsOlderThanTheIndex indexes a stand-in of Base from its first block on, and from a later one, when all its pools have been there for
-// a while. What the later index has of a pool has to be what the other has.
+// a while. What the later index has of a pool has to be what the other has, with Multicall3 on the chain or without.
 func TestPoolsOlderThanTheIndex(t *testing.T) {
 	t.Parallel()
-	const began = 30
-	s := start(t, Options{Chain: "base", Txs: 30, Logs: 120, VolumeV2: 12, VolumeV3: 6, Past: 40, RealTxs: 12}, node.Profile{Client: "Geth"})
-	early := poolsOf(t, s, s.index(t))
-	l := s.later(t, s.Chain.Head().Number-s.Chain.Genesis()-began)
-	st := l.index(t)
-	late := poolsOf(t, l, st)
-	of := holdPools(t, early, late)
-	if of[market.UniswapV3] < 3 || of[market.UniswapV4] < 1 {
-		t.Errorf("the later index has %v pools: the comparison shows little", of)
-	}
-	quotes, err := st.Pools.Quotes(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, q := range quotes[s.cfg.ID] {
-		if q.USD <= 0 {
-			t.Errorf("quote asset %s has no price", q.Asset)
-		}
-	}
-	if got, want := len(quotes[s.cfg.ID]), len(s.cfg.Quotes); got != want {
-		t.Errorf("%d of %d quote assets have a row", got, want)
+	for name, without := range map[string]bool{"with Multicall3": false, "without Multicall3": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const began = 30
+			s := start(t, Options{
+				Chain: "base", Txs: 30, Logs: 120, VolumeV2: 12, VolumeV3: 6, Past: 40, RealTxs: 12, WithoutMulticall: without,
+			}, node.Profile{Client: "Geth"})
+			early := poolsOf(t, s, s.index(t))
+			l := s.later(t, s.Chain.Head().Number-s.Chain.Genesis()-began)
+			st := l.index(t)
+			late := poolsOf(t, l, st)
+			of := holdPools(t, early, late)
+			if of[market.UniswapV3] < 3 || of[market.UniswapV4] < 1 {
+				t.Errorf("the later index has %v pools: the comparison shows little", of)
+			}
+			quotes, err := st.Pools.Quotes(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, q := range quotes[s.cfg.ID] {
+				if q.USD <= 0 {
+					t.Errorf("quote asset %s has no price", q.Asset)
+				}
+			}
+			if got, want := len(quotes[s.cfg.ID]), len(s.cfg.Quotes); got != want {
+				t.Errorf("%d of %d quote assets have a row", got, want)
+			}
+		})
 	}
 }
 
