@@ -30,7 +30,7 @@ var longPackages = map[string]int{
 	"hack/bench/lab":                  3000,
 	"hack/bench/place":                3300,
 	"hack/simnet/solana":              2100,
-	"hack/simulate":                   4600,
+	"hack/simulate":                   4800,
 	"indexer":                         4200,
 	"indexer/derive":                  5400,
 	"indexer/evm":                     7600,

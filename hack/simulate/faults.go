@@ -24,6 +24,8 @@ type nodeFault struct {
 	lasting bool
 	// ofHead faults are of what is told as the newest block. A liar is likely to have one.
 	ofHead bool
+	// apart faults are drawn by drawPruned alone.
+	apart bool
 	// off says why the fault isn't drawn yet.
 	off string
 	// whole answers instead of the node, or spoils the whole answer; calls spoils the answers of single calls.
@@ -31,8 +33,8 @@ type nodeFault struct {
 	calls func(*node, *call)
 }
 
-// lost is why plans that people write alone have pruned states.
-const lost = "samples of then are left out, and tokens without a price aren't asked for their supply: rows may differ from a fresh index's"
+// statePruned is the fault of nodes that have the newest state alone.
+const statePruned = "state pruned"
 
 // anyFaults are those of any node, evmFaults and solanaFaults what nodes of one family do besides.
 var anyFaults = map[string]nodeFault{
@@ -55,7 +57,7 @@ var evmFaults = map[string]nodeFault{
 	"three behind":      {kind: omission, calls: headBy(-3)},
 	"head far behind":   {kind: omission, ofHead: true, calls: headBy(-60)},
 	"head frozen":       {kind: omission, ofHead: true, calls: headFrozen},
-	"state pruned":      {kind: omission, off: lost, calls: pruned},
+	statePruned:         {kind: omission, apart: true, calls: pruned},
 	"logs twice":        {kind: omission, calls: logsTwice},
 	"logs out of order": {kind: omission, calls: logsReversed},
 
@@ -88,7 +90,7 @@ func faultsOf(family string, k kind, off bool) []string {
 	var names []string
 	all := faultsOfFamily(family)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if f := all[name]; f.kind == k && (f.off == "" || off) {
+		if f := all[name]; f.kind == k && !f.apart && (f.off == "" || off) {
 			names = append(names, name)
 		}
 	}

@@ -30,6 +30,7 @@ type node struct {
 	stopped    context.Context //nolint:containedctx // ends stalled requests with the run
 	seen       *tally
 	log        *trace
+	refused    *refusals // may be nil
 	server     *http.Server
 }
 

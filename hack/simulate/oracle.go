@@ -15,22 +15,35 @@ import (
 )
 
 // compare holds the rows that the run left behind against those of a fresh index of the chain as it is now, made through one honest
-// node.
+// node. Where states were refused, it has none but the newest, and the facts are held as well: see states.go.
 func (r *run) compare(ctx context.Context) (differences []string, err error) {
 	left, err := store.Open(ctx, r.system.direct)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = left.Close() }()
-	fresh, err := store.Open(ctx, "sqlite:"+filepath.Join(r.dir, "fresh.db"))
+	fresh, err := r.openFresh(ctx, "fresh.db")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = fresh.Close() }()
-	if err := r.keepFacts(ctx, left, fresh); err != nil {
-		return nil, err
+	url := r.chain.URL()
+	if r.refused.any() {
+		if differences, err = r.holdFacts(ctx, left); err != nil {
+			return nil, err
+		}
+		n, err := r.statelessNode(ctx)
+		if err != nil {
+			return nil, err
+		}
+		url = n.url
 	}
-	if err := r.indexAnew(ctx, fresh); err != nil {
+	if r.plan.Family == familySolana || r.refused.any() {
+		if err := r.keepFacts(ctx, left, fresh); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.indexAnew(ctx, fresh, url); err != nil {
 		return nil, err
 	}
 	was, _, err := left.Chain(ctx, r.chain.id())
@@ -42,7 +55,7 @@ func (r *run) compare(ctx context.Context) (differences []string, err error) {
 		return nil, err
 	}
 	if was.Last.Hash != is.Last.Hash {
-		return []string{fmt.Sprintf("the index ended at block %d %s, a fresh one at %d %s", was.Last.Number, was.Last.Hash, is.Last.Number, is.Last.Hash)}, nil
+		return append(differences, fmt.Sprintf("the index ended at block %d %s, a fresh one at %d %s", was.Last.Number, was.Last.Hash, is.Last.Number, is.Last.Hash)), nil
 	}
 	have, err := left.Inspect.Derived(ctx, r.chain.id())
 	if err != nil {
@@ -52,7 +65,7 @@ func (r *run) compare(ctx context.Context) (differences []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	differences = differ.Tables(have, want)
+	differences = append(differences, differ.Tables(have, want)...)
 	switch c := r.chain.(type) {
 	case *solanaChain:
 		wrong, err := c.holdSupplies(ctx, left)
@@ -68,11 +81,13 @@ func (r *run) compare(ctx context.Context) (differences []string, err error) {
 	return differences, nil
 }
 
-// keepFacts gives a fresh index of Solana the facts of the other one. Nodes of Solana tell only what holds now, so that it would learn others, at other blocks.
+// openFresh opens the database of a fresh index.
+func (r *run) openFresh(ctx context.Context, name string) (*store.Store, error) {
+	return store.Open(ctx, "sqlite:"+filepath.Join(r.dir, name))
+}
+
+// keepFacts gives a fresh index the facts of the other one. Nodes of Solana tell only what holds now, so that it would learn others, at other blocks, as it would behind any node without older states.
 func (r *run) keepFacts(ctx context.Context, left, fresh *store.Store) error {
-	if r.plan.Family != familySolana {
-		return nil
-	}
 	facts, err := left.Facts.Between(ctx, r.chain.id(), 0, math.MaxInt32)
 	if err != nil {
 		return err
@@ -85,9 +100,12 @@ func (r *run) keepFacts(ctx context.Context, left, fresh *store.Store) error {
 }
 
 // indexAnew indexes the chain from its start, without any fault.
-func (r *run) indexAnew(ctx context.Context, st *store.Store) error {
+func (r *run) indexAnew(ctx context.Context, st *store.Store, url string) error {
 	cfg := *r.system.document
-	cfg.Endpoints = []chainconfig.Endpoint{{URL: r.chain.URL(), Weight: 1}}
+	cfg.Endpoints = []chainconfig.Endpoint{{URL: url, Weight: 1}}
+	if r.refused.any() { // an index asks for supplies later at blocks without events, too, and those come near the head alone
+		cfg.ReorgBlocks = math.MaxInt32
+	}
 	clock := func() time.Time { return time.Now().Add(r.ahead) }
 	ix, err := indexer.New(&cfg, st, indexer.Options{Log: slog.New(slog.DiscardHandler), Now: clock, Holder: "fresh"})
 	if err != nil {

@@ -88,6 +88,7 @@ func draw(seed uint64, family string, off bool) *Plan {
 	}
 	p.drawMore(rng)
 	p.drawLimits()
+	p.drawPruned()
 	return p
 }
 

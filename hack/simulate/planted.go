@@ -339,6 +339,8 @@ var oracles = []struct{ text, oracle string }{
 	{"MiB", "memory used"},
 	{"/livez", "liveness"},
 	{"heartbeat says", "age of answers"},
+	{"have no supply", "supplies of tokens with a price"},
+	{"fact", "facts of a fresh index"},
 	{"payments", "payments of the chain's blocks"},
 	{"a trade in block", "payments of the chain's blocks"},
 	{"answers", "answers of the API"},

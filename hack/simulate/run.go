@@ -45,6 +45,8 @@ type run struct {
 	dir  string
 	log  *trace
 	seen *tally
+	// refused are the states that endpoints refused.
+	refused *refusals
 
 	chain   simulated
 	nodes   []*node
@@ -79,7 +81,7 @@ type outcome struct {
 // play runs a plan in a folder of its own.
 func play(ctx context.Context, p *Plan, dir string, server func() (*dbserver.Server, error)) (out *outcome, err error) {
 	began := time.Now()
-	r := &run{plan: p, dir: dir, log: &trace{began: began}, seen: &tally{counts: map[string]int64{}}, bounds: newBounds()}
+	r := &run{plan: p, dir: dir, log: &trace{began: began}, seen: &tally{counts: map[string]int64{}}, refused: &refusals{}, bounds: newBounds()}
 	out = &outcome{Seed: p.Seed, Plan: p}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -150,7 +152,7 @@ func play(ctx context.Context, p *Plan, dir string, server func() (*dbserver.Ser
 
 func (r *run) makeNodes(ctx context.Context) error {
 	for i := range r.plan.Nodes {
-		n := &node{plan: &r.plan.Nodes[i], faults: faultsOfFamily(r.plan.Family), seed: r.plan.Seed, block: &r.made, seen: r.seen, log: r.log}
+		n := &node{plan: &r.plan.Nodes[i], faults: faultsOfFamily(r.plan.Family), seed: r.plan.Seed, block: &r.made, seen: r.seen, log: r.log, refused: r.refused}
 		url := r.chain.URL()
 		n.real.Store(&url)
 		if err := n.start(ctx); err != nil {
@@ -302,6 +304,9 @@ func (r *run) recover(ctx context.Context) (took time.Duration, failure string, 
 		}
 	}
 	if failure, err := r.untilSure(ctx); failure != "" || err != nil {
+		return 0, failure, err
+	}
+	if failure, err := r.untilSupplied(ctx); failure != "" || err != nil {
 		return 0, failure, err
 	}
 	if failure, err := r.untilNear(ctx); failure != "" || err != nil {

@@ -212,7 +212,7 @@ func TestPrunedState(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), c); err != nil {
 			t.Fatal(err)
 		}
-		if pruned(nil, c); (c.err == nil) != kept {
+		if pruned(&node{}, c); (c.err == nil) != kept {
 			t.Errorf("%s is answered: %t, want %t", text, c.err == nil, kept)
 		}
 	}

@@ -115,9 +115,12 @@ func noReceipts(_ *node, c *call) {
 }
 
 // pruned has the state after the newest block alone, as nodes of some chains do. Who names a block, by number or hash, doesn't get it.
-func pruned(_ *node, c *call) {
+func pruned(n *node, c *call) {
 	block, ofState := map[string]int{"eth_call": 1, "eth_getCode": 1, "eth_getBalance": 1, "eth_getStorageAt": 2}[c.Method]
 	if ofState && (len(c.Params) <= block || string(c.Params[block]) != `"latest"`) {
+		if c.Method == "eth_call" && len(c.Params) > block {
+			n.refused.add(c.Params[block])
+		}
 		c.fail(-32000, "missing trie node 5a1c (path ) state is not available")
 	}
 }
