@@ -303,14 +303,10 @@ func (r *run) recover(ctx context.Context) (took time.Duration, failure string, 
 			return 0, "", err
 		}
 	}
-	if failure, err := r.untilSure(ctx); failure != "" || err != nil {
-		return 0, failure, err
-	}
-	if failure, err := r.untilSupplied(ctx); failure != "" || err != nil {
-		return 0, failure, err
-	}
-	if failure, err := r.untilNear(ctx); failure != "" || err != nil {
-		return 0, failure, err
+	for _, until := range []func(context.Context) (string, error){r.untilSure, r.untilSupplied, r.untilNear} {
+		if failure, err := until(ctx); failure != "" || err != nil {
+			return 0, failure, err
+		}
 	}
 	head, err := r.chain.newest(ctx)
 	if err != nil {
