@@ -76,7 +76,7 @@ var evmFaults = map[string]nodeFault{
 	"head of the year 10000":  {kind: lie, ofHead: true, calls: headTime(beyondFormat)},
 	"logs of the year 10000":  {kind: lie, calls: logTimes(beyondFormat)},
 	"no balances":             {kind: lie, calls: noBalances},
-	"no supply":               {kind: lie, off: "facts that are kept for ever rest on one endpoint", calls: noSupply},
+	"no supply":               {kind: lie, off: "a sample of a supply that isn't known yet rests on one endpoint", calls: noSupply},
 	"balances of its own":     {kind: lie, calls: balancesLie},
 	"decimals of its own":     {kind: lie, calls: decimalsLie},
 	"receipts of its own":     {kind: lie, calls: receiptsLie},

@@ -27,21 +27,9 @@ func (r *run) compare(ctx context.Context) (differences []string, err error) {
 		return nil, err
 	}
 	defer func() { _ = fresh.Close() }()
-	url := r.chain.URL()
-	if r.refused.any() {
-		if differences, err = r.holdFacts(ctx, left); err != nil {
-			return nil, err
-		}
-		n, err := r.statelessNode(ctx)
-		if err != nil {
-			return nil, err
-		}
-		url = n.url
-	}
-	if r.plan.Family == familySolana || r.refused.any() {
-		if err := r.keepFacts(ctx, left, fresh); err != nil {
-			return nil, err
-		}
+	url, differences, err := r.beginFresh(ctx, left, fresh)
+	if err != nil {
+		return nil, err
 	}
 	if err := r.indexAnew(ctx, fresh, url); err != nil {
 		return nil, err
@@ -84,6 +72,25 @@ func (r *run) compare(ctx context.Context) (differences []string, err error) {
 // openFresh opens the database of a fresh index.
 func (r *run) openFresh(ctx context.Context, name string) (*store.Store, error) {
 	return store.Open(ctx, "sqlite:"+filepath.Join(r.dir, name))
+}
+
+// beginFresh says behind which node a fresh index is made, and gives it the other one's facts where it would learn others.
+func (r *run) beginFresh(ctx context.Context, left, fresh *store.Store) (url string, differences []string, err error) {
+	url = r.chain.URL()
+	if r.refused.any() {
+		if differences, err = r.holdFacts(ctx, left); err != nil {
+			return "", nil, err
+		}
+		n, err := r.statelessNode(ctx)
+		if err != nil {
+			return "", nil, err
+		}
+		url = n.url
+	}
+	if r.plan.Family == familySolana || r.refused.any() {
+		err = r.keepFacts(ctx, left, fresh)
+	}
+	return url, differences, err
 }
 
 // keepFacts gives a fresh index the facts of the other one. Nodes of Solana tell only what holds now, so that it would learn others, at other blocks, as it would behind any node without older states.
