@@ -88,6 +88,7 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"internal/member/proof":    {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/rich":            {programs, sql, {"net/http"}, kubernetes, {module + "internal/store", module + "internal/member"}},
 		"internal/store/social":    {programs, kubernetes, {module + "internal/store/model", module + "internal/store/schema"}},
+		"internal/store/commitlog": {programs, kubernetes, {module + "internal/store/schema"}},
 		"internal/store/streamlog": {programs, kubernetes, {module + "internal/market", module + "internal/store/model", module + "internal/store/schema"}},
 		"internal/keyfile":         {{module}, sql, kubernetes},
 		"members":                  {without(programs, module+"members"), kubernetes},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/commitlog"
 	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -177,7 +178,7 @@ func TestCommitsThatTellNothing(t *testing.T) {
 			wantTold("nor is the last", -1, -1, -1, -1, 0)
 			exec("DELETE FROM commits WHERE chain = 'base'")
 			wantTold("none is", -1, -1, -1, -1, 0)
-			for n, many := range []int{store.ListedAtMost, store.ListedAtMost + 1} {
+			for n, many := range []int{commitlog.ListedAtMost, commitlog.ListedAtMost + 1} {
 				numbers := make([]int, many)
 				for i := range numbers {
 					numbers[i] = 1000 + i
@@ -207,7 +208,7 @@ func TestOldCommitsAreDropped(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, "sqlite")
 	l := lease(t, s)
-	const last = store.CommitsKept + 3*store.DroppedCommits
+	const last = commitlog.Kept + 3*commitlog.DroppedAtOnce
 	for n := 1; n <= last; n++ {
 		if err := s.Commit(t.Context(), l, tokensOf(n, n)); err != nil {
 			t.Fatal(err)
@@ -217,10 +218,10 @@ func TestOldCommitsAreDropped(t *testing.T) {
 	if err := s.Inspect.Database().Read.QueryRowContext(t.Context(), "SELECT min(number), count(*) FROM commits").Scan(&first, &kept); err != nil {
 		t.Fatal(err)
 	}
-	if first != last-store.CommitsKept+1 || kept != store.CommitsKept {
-		t.Errorf("%d commits are kept, from %d on; want %d", kept, first, store.CommitsKept)
+	if first != last-commitlog.Kept+1 || kept != commitlog.Kept {
+		t.Errorf("%d commits are kept, from %d on; want %d", kept, first, commitlog.Kept)
 	}
-	for seen, want := range map[int64]int{0: -1, last - store.CommitsKept - 1: -1, last - store.CommitsKept: store.CommitsKept, last - 1: 1} {
+	for seen, want := range map[int64]int{0: -1, last - commitlog.Kept - 1: -1, last - commitlog.Kept: commitlog.Kept, last - 1: 1} {
 		changed, err := s.ChangedSince(t.Context(), map[string]int64{"base": seen})
 		if err != nil {
 			t.Fatal(err)
@@ -237,12 +238,12 @@ func TestManyChangedTokens(t *testing.T) {
 	s := storetest.Open(t, "sqlite")
 	l := lease(t, s)
 	n := 0
-	for ; n*store.ListedAtMost <= store.ToldAtMost; n++ {
+	for ; n*commitlog.ListedAtMost <= commitlog.ToldAtMost; n++ {
 		c := tokensOf(n + 1)
-		for i := range store.ListedAtMost {
-			key := poolID(n*store.ListedAtMost + i)
+		for i := range commitlog.ListedAtMost {
+			key := poolID(n*commitlog.ListedAtMost + i)
 			if n >= 16 { // the numbers of ids end
-				key = address((n-16)*store.ListedAtMost + i)
+				key = address((n-16)*commitlog.ListedAtMost + i)
 			}
 			c.Changes.Tokens = append(c.Changes.Tokens, market.Change[market.Address, market.Token]{Key: key, Before: &market.Token{}})
 		}

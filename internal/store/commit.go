@@ -69,7 +69,7 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		}
 		next.number, next.hash = int64(c.Last.Number), c.Last.Hash[:]
 		tx.Beat = c.Beat
-		next.log.addChanges(&c.Changes)
+		next.log.AddChanges(&c.Changes)
 		if err := s.writeChanges(ctx, tx, l.Chain, next.commitNo, c); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/commitlog"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
@@ -23,7 +24,7 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 		text string
 		args []any
 	}{
-		"changed":         {changesTold(0), []any{"base", 1, "base", "base"}},
+		"changed":         {commitlog.Query(0), []any{"base", 1, "base", "base"}},
 		"own curves":      {ownCurves, []any{"base", database.Among(false, []any{[]byte{1}, []byte{2}})}},
 		"next curve":      {nextCurve, []any{"base", []byte{1}}},
 		"creator":         {creatorRecord, []any{"base", []byte{1}}},
@@ -142,14 +143,6 @@ func WriteFact(f market.Fact) (kind string, body []byte, err error) {
 	}
 	return rows[0].Kind, rows[0].Body, nil
 }
-
-// ListedAtMost, CommitsKept and DroppedCommits are bounds of what commits list.
-const (
-	ListedAtMost   = listedAtMost
-	ToldAtMost     = toldAtMost
-	CommitsKept    = commitsKept
-	DroppedCommits = droppedCommits
-)
 
 // PoolRead is a query of PoolReads.
 type PoolRead struct {

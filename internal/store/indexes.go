@@ -13,6 +13,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/commitlog"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 	"github.com/boardwalkhq/boardwalk/internal/store/schema"
@@ -197,7 +198,7 @@ var fetched = []struct{ table, mark, value, alike string }{
 // Inherit takes over, of up to limit tokens after one, what was fetched and checked for another index of the chain. It gives the last of them;
 // ok is false when there are no more.
 func (s Indexes) Inherit(ctx context.Context, l *Lease, from string, after market.Address, limit int) (last market.Address, ok bool, err error) {
-	err = s.commitBeside(ctx, l, metadataChanged|trustChanged, func(tx *database.Transaction, no int64) error {
+	err = s.commitBeside(ctx, l, commitlog.Metadata|commitlog.Trust, func(tx *database.Transaction, no int64) error {
 		var mints [][]byte
 		err := tx.NewRaw("SELECT mint FROM (SELECT mint FROM token_metadata WHERE chain = ? UNION SELECT mint FROM trust_reports WHERE chain = ?) m "+
 			"WHERE mint > ? ORDER BY mint LIMIT ?", from, from, append([]byte{}, after.Bytes()...), limit).Scan(ctx, &mints)
@@ -328,7 +329,7 @@ func (s Indexes) Purge(ctx context.Context, l *Lease) (done bool, err error) {
 		}
 	}
 	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *pendingCommit) error {
-		next.log.isOff = true
+		next.log.Off()
 		if err := notServed(ctx, tx, l.Chain); err != nil {
 			return err
 		}

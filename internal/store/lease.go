@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
+	"github.com/boardwalkhq/boardwalk/internal/store/commitlog"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 )
@@ -192,7 +193,7 @@ func (s *rows) updateUnderLease(ctx context.Context, l *Lease, set string, args 
 type pendingCommit struct {
 	position
 
-	log commitLog
+	log commitlog.Log
 }
 
 // writeUnderLease runs f in a transaction under the lease and the chain's next commit number. f changes next where it
@@ -212,7 +213,9 @@ func (s *rows) writeUnderLease(ctx context.Context, l *Lease, f func(tx *databas
 		if err := f(tx, &next); err != nil {
 			return err
 		}
-		return next.writeLog(ctx, tx, l.Chain)
+		var err error
+		next.droppedCommits, err = next.log.Write(ctx, tx, l.Chain, next.commitNo, next.droppedCommits)
+		return err
 	})
 	if err == nil {
 		l.rests = next.position

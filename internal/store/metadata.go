@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/commitlog"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
@@ -94,7 +95,7 @@ func (s Metadata) Save(ctx context.Context, l *Lease, list []TokenMetadata) erro
 	if len(list) == 0 {
 		return nil
 	}
-	return s.commitBeside(ctx, l, metadataChanged, func(tx *database.Transaction, no int64) error {
+	return s.commitBeside(ctx, l, commitlog.Metadata, func(tx *database.Transaction, no int64) error {
 		rows := make([]metadataRow, len(list))
 		keys := make([]any, len(list))
 		for i := range list {
@@ -132,9 +133,9 @@ func keepDue(ctx context.Context, tx *database.Transaction, chain string, j *Met
 }
 
 // commitBeside runs f, which changes rows of some kinds, in a transaction under the chain's next commit number, and moves no cursor.
-func (s *rows) commitBeside(ctx context.Context, l *Lease, kinds changedKinds, f func(tx *database.Transaction, no int64) error) error {
+func (s *rows) commitBeside(ctx context.Context, l *Lease, kinds commitlog.Kinds, f func(tx *database.Transaction, no int64) error) error {
 	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *pendingCommit) error {
-		next.log.kinds |= kinds
+		next.log.AddKinds(kinds)
 		return f(tx, next.commitNo)
 	})
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/commitlog"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
@@ -53,7 +54,7 @@ func (s Trust) Save(ctx context.Context, l *Lease, list []TrustRow) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return s.commitBeside(ctx, l, trustChanged, func(tx *database.Transaction, no int64) error {
+	return s.commitBeside(ctx, l, commitlog.Trust, func(tx *database.Transaction, no int64) error {
 		rows := make([]trustRow, len(list))
 		keys := make([]any, len(list))
 		for i := range list {

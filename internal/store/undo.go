@@ -229,7 +229,7 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) (touched market
 				return fmt.Errorf("database: forget the lost branch: %w", err)
 			}
 		}
-		next.log.addTouched(&touched)
+		next.log.AddTouched(&touched)
 		next.number, next.hash = int64(target.Number), target.Hash[:]
 		err = setChain(ctx, tx, l.Chain, "rewinds = rewinds + 1, number = ?, hash = ?, parent = ?, block_time = ?", int64(target.Number),
 			target.Hash[:], target.Parent[:], target.Time)

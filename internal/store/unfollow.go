@@ -84,9 +84,7 @@ func (s Upkeep) unfollow(ctx context.Context, l *Lease, tokens []market.Address)
 		if err != nil {
 			return fmt.Errorf("database: cease to follow tokens: %w", err)
 		}
-		for _, t := range tokens {
-			next.log.tokens.add(t)
-		}
+		next.log.AddTokens(tokens)
 		jobs := make([]model.Job, len(tokens))
 		for i, t := range tokens {
 			jobs[i] = model.OfJob(l.Chain, &market.HolderJob{Token: t, Broken: true})
