@@ -164,6 +164,15 @@ func TestAPoolIsKnownByTheTokensThatItsTradesMove(t *testing.T) {
 			[]market.Tx{trade([]market.Address{pool}, append(slices.Clone(junk[:tokensTried-1]), dog)...)}, []market.Address{pool},
 		},
 		"one token too many": {[]market.Tx{trade([]market.Address{pool}, append(slices.Clone(junk), dog)...)}, nil},
+		"strangers' tokens move first": {
+			[]market.Tx{trade([]market.Address{usualOf(cat, weth)}, append(slices.Clone(junk[:tokensTried-1]), cat)...), trade([]market.Address{pool}, dog)},
+			[]market.Address{usualOf(cat, weth), pool},
+		},
+		"the last of the tokens moves in a later transaction": {
+			[]market.Tx{trade([]market.Address{pool}, junk[:tokensTried-1]...), trade([]market.Address{pool}, append(slices.Clone(junk[:tokensTried-1]), dog)...)},
+			[]market.Address{pool},
+		},
+		"its transactions move one token too many": {[]market.Tx{trade([]market.Address{pool}, junk...), trade([]market.Address{pool}, dog)}, nil},
 		"a token counts once": {
 			[]market.Tx{trade([]market.Address{pool}, append(slices.Concat(junk[:tokensTried-1], junk[:tokensTried-1]), dog)...)}, []market.Address{pool},
 		},
@@ -195,6 +204,29 @@ func TestAPoolIsKnownByTheTokensThatItsTradesMove(t *testing.T) {
 				t.Errorf("nodes are asked %d times, and %d trades are dropped; want %d and %d", n.asked, aside["trade unknown_key"], asks, drops)
 			}
 		})
+	}
+}
+
+// TestABlockTellsOfAPoolWhicheverOthersAreKnown asks about each of a block's pools alone, and about all of them. One is beyond the pools that are looked at.
+func TestABlockTellsOfAPoolWhicheverOthersAreKnown(t *testing.T) {
+	t.Parallel()
+	var txs []market.Tx
+	var pools []market.Address
+	for i := range uint16(poolsTried + 1) {
+		token := account(1000 + i)
+		pools = append(pools, usualOf(token, weth))
+		txs = append(txs, trade([]market.Address{pools[i]}, account(1001+i), token), trade([]market.Address{account(40)}))
+	}
+	b := blockOf(100, txs...)
+	f, _ := finderOf(&mockNodes{})
+	all := f.provenBy(b, pools)
+	if len(all) != poolsTried {
+		t.Errorf("%d pools are known", len(all))
+	}
+	for i, pool := range pools {
+		if alone := f.provenBy(b, []market.Address{pool}); len(alone) == 1 != (i < poolsTried) {
+			t.Errorf("pool %d alone is %v", i, alone)
+		}
 	}
 }
 

@@ -8,27 +8,31 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// tokensTried is the most tokens of one block that are tried: some 1,600 hashes with five quotes.
-const tokensTried = 64
+const (
+	// tokensTried is the most tokens of one block that are tried for one pool.
+	tokensTried = 16
+	// poolsTried is the most V4 pools of one block that are looked at, known ones among them: some 400,000 hashes with five quotes if each moves tokens of its own.
+	poolsTried = 1024
+)
 
 // provenBy gives the pools without a hook and with one of the usual fees that a block itself tells. The id of a pool is the hash of its key, and the transactions that
-// trade in the pool move its tokens to and from the exchange: a key of such a token and a quote that has the pool's id is the pool's. No node is asked, so that every
-// index of the block has the same answer, from the pool's first trade on.
+// trade in the pool move its tokens to and from the exchange: a key of such a token and a quote that has the pool's id is the pool's. No node is asked, and other pools
+// count for nothing except that a pool beyond the block's first poolsTried isn't looked at: the block alone decides whether a pool is known by it.
 func (f *Finder) provenBy(b *market.Block, pools []market.Address) (known []market.PoolCreated) {
-	left := slices.Clone(pools)
 	for _, x := range f.Exchanges {
 		if x.Protocol != market.UniswapV4 {
 			continue
 		}
-		for _, token := range movedBy(b, pools, x.Factory) {
+		tokens, left := movedBy(b, without(pools, known), x.Factory)
+		for _, token := range tokens {
 			for _, p := range f.Nodes.UsualPools([]chainconfig.Exchange{x}, f.pairsOf(token)) {
-				if i := slices.Index(left, p.Pool); i >= 0 {
+				if slices.Contains(left[p.Pool], token) {
 					known = append(known, p)
-					left = slices.Delete(left, i, i+1)
+					delete(left, p.Pool)
 				}
 			}
 			if len(left) == 0 {
-				return known
+				break
 			}
 		}
 	}
@@ -45,24 +49,58 @@ func (f *Finder) pairsOf(token market.Address) (pairs [][2]market.Address) {
 	return pairs
 }
 
-// movedBy gives the first tokensTried tokens that move to or from an exchange in the transactions that trade in the pools.
-func movedBy(b *market.Block, pools []market.Address, exchange market.Address) (tokens []market.Address) {
+// movedBy gives for each pool the first tokensTried tokens that move to or from an exchange in the transactions that trade in that pool, and all of these tokens.
+func movedBy(b *market.Block, pools []market.Address, exchange market.Address) (tokens []market.Address, of map[market.Address][]market.Address) {
+	of = map[market.Address][]market.Address{}
+	first, has := map[market.Address]bool{}, map[market.Address]bool{}
 	for i := range b.Txs {
-		tx := &b.Txs[i]
-		if !slices.ContainsFunc(tx.Logs, func(l market.Log) bool {
-			swap, ok := l.Event.(market.Swap)
-			return ok && slices.Contains(pools, swap.Pool)
-		}) {
+		logs := b.Txs[i].Logs
+		traded := slices.DeleteFunc(tradedIn(logs, first), func(a market.Address) bool { return !slices.Contains(pools, a) })
+		if len(traded) == 0 {
 			continue
 		}
-		for _, l := range tx.Logs {
-			t, ok := l.Event.(market.Transfer)
-			if !ok || t.From != exchange && t.To != exchange || slices.Contains(tokens, t.Token) {
-				continue
+		moved := movedIn(logs, exchange)
+		for _, pool := range traded {
+			for _, token := range moved {
+				if len(of[pool]) == tokensTried {
+					break
+				}
+				if slices.Contains(of[pool], token) {
+					continue
+				}
+				of[pool] = append(of[pool], token)
+				if !has[token] {
+					has[token] = true
+					tokens = append(tokens, token)
+				}
 			}
-			if tokens = append(tokens, t.Token); len(tokens) == tokensTried {
-				return tokens
-			}
+		}
+	}
+	return tokens, of
+}
+
+// tradedIn gives the V4 pools that a transaction trades in, if they are among the first poolsTried of the block.
+func tradedIn(logs []market.Log, first map[market.Address]bool) (traded []market.Address) {
+	for _, l := range logs {
+		swap, ok := l.Event.(market.Swap)
+		if !ok || swap.Pool.Kind() != market.V4Pool || !first[swap.Pool] && len(first) == poolsTried {
+			continue
+		}
+		first[swap.Pool] = true
+		traded = append(traded, swap.Pool)
+	}
+	return traded
+}
+
+// movedIn gives the first tokens that move to or from an exchange in a transaction: as many as a pool can lack, beside those that it has of former transactions.
+func movedIn(logs []market.Log, exchange market.Address) (tokens []market.Address) {
+	for _, l := range logs {
+		t, ok := l.Event.(market.Transfer)
+		if !ok || t.From != exchange && t.To != exchange || slices.Contains(tokens, t.Token) {
+			continue
+		}
+		if tokens = append(tokens, t.Token); len(tokens) == 2*tokensTried {
+			break
 		}
 	}
 	return tokens
