@@ -17,9 +17,14 @@ import (
 const (
 	// keyRequests is the most ranges of the past that are looked through for the creation of one V4 pool.
 	keyRequests = 200
-	// keysSought is the most V4 pools that are looked for, and the most that were found and not taken; a pool that trades beyond it has to wait.
+	// keysSought is the most V4 pools whose creation is looked for, and the most that are kept of those that were found. A pool beyond it isn't looked for until there
+	// is room; the position manager is asked about it each time it trades.
 	keysSought = 4096
-	// keysAtOnce is the most that one block has looked for at once.
+	// keyFailures is how often in a row nodes fail to look through a range for a pool until it counts as looked for in vain: they may refuse logs that old for good.
+	keyFailures = 8
+	// failPause is the pause after a pool's first failure. Each further one is twice as long: an outage of less than 21 minutes has no pool given up.
+	failPause = 10 * time.Second
+	// keysAtOnce is the most pools of one block that nodes are asked about.
 	keysAtOnce = 64
 	// untoldKept bounds the memory of pools that were looked for in vain.
 	untoldKept = 100_000
@@ -66,6 +71,9 @@ type soughtKey struct {
 	// to is the last block of the past that wasn't looked at.
 	to       uint64
 	requests int
+	// failures are those in a row, and until rests is no range looked through for the pool.
+	failures int
+	rests    time.Time
 }
 
 // New makes a finder that has heard of no pool.
@@ -83,7 +91,7 @@ func (f *Finder) Known(ctx context.Context, pools []market.Address, b *market.Bl
 		return nil, nil
 	}
 	known = f.provenBy(b, pools)
-	heard, fresh := f.heard(without(pools, known), b.Number)
+	heard, fresh := f.heard(without(pools, known))
 	known = append(known, heard...)
 	if len(fresh) > 0 {
 		asked, err := f.ask(ctx, fresh, b.Number)
@@ -100,11 +108,10 @@ func (f *Finder) Known(ctx context.Context, pools []market.Address, b *market.Bl
 // latter, since nodes may keep no old logs.
 func (f *Finder) ask(ctx context.Context, fresh []market.Address, block uint64) (known []market.PoolCreated, err error) {
 	if known, err = f.Nodes.KeysOfPools(ctx, f.Exchanges, fresh); err != nil {
-		f.forget(fresh)
 		return nil, err
 	}
 	f.learn(known)
-	if fresh = without(fresh, known); len(fresh) == 0 {
+	if fresh = f.seek(without(fresh, known), block); len(fresh) == 0 {
 		return known, nil
 	}
 	created, from, err := f.Nodes.CreationsOfPools(ctx, f.Exchanges, fresh, block-1)
@@ -144,8 +151,8 @@ func without(pools []market.Address, found []market.PoolCreated) []market.Addres
 	})
 }
 
-// heard counts trades in pools, and parts those that are known by now from those that it hears of for the first time.
-func (f *Finder) heard(pools []market.Address, block uint64) (known []market.PoolCreated, fresh []market.Address) {
+// heard counts trades in pools, and parts those that are known by now from those that nodes are to be asked about.
+func (f *Finder) heard(pools []market.Address) (known []market.PoolCreated, fresh []market.Address) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, pool := range pools {
@@ -157,12 +164,22 @@ func (f *Finder) heard(pools []market.Address, block uint64) (known []market.Poo
 		case s != nil:
 			s.trades++
 		case f.untold[pool]:
-		case len(f.sought) < keysSought && len(fresh) < keysAtOnce:
-			f.sought[pool] = &soughtKey{trades: 1, to: block - 1}
+		case len(fresh) < keysAtOnce:
 			fresh = append(fresh, pool)
 		}
 	}
 	return known, fresh
+}
+
+// seek has pools of which the position manager doesn't tell looked for, as far as there is room, and gives these.
+func (f *Finder) seek(pools []market.Address, block uint64) []market.Address {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	pools = pools[:min(len(pools), keysSought-len(f.sought))]
+	for _, pool := range pools {
+		f.sought[pool] = &soughtKey{trades: 1, to: block - 1}
+	}
+	return pools
 }
 
 // drop counts the trades that a block has of pools whose keys aren't known.
@@ -174,15 +191,6 @@ func (f *Finder) drop(pools []market.Address, b *market.Block) {
 		if !swap.Amount0.IsZero() && !swap.Amount1.IsZero() && swap.Amount0.Neg != swap.Amount1.Neg { // as derivation has it
 			f.SetAside("trade", unknownKey, swap.Pool.String())
 		}
-	}
-}
-
-// forget has pools asked about again when they are heard of.
-func (f *Finder) forget(pools []market.Address) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, pool := range pools {
-		delete(f.sought, pool)
 	}
 }
 
@@ -202,10 +210,31 @@ func (f *Finder) passed(pool market.Address, from uint64) {
 		return
 	}
 	s.requests++
+	s.failures = 0
 	if from > 0 && s.requests < keyRequests {
 		s.to = from - 1
 		return
 	}
+	f.giveUp(pool)
+}
+
+// failed takes in that nodes failed to look through a range for a pool.
+func (f *Finder) failed(pool market.Address) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.sought[pool]
+	if s == nil {
+		return
+	}
+	if s.failures++; s.failures == keyFailures {
+		f.giveUp(pool)
+		return
+	}
+	s.rests = time.Now().Add(failPause << (s.failures - 1))
+}
+
+// giveUp ends the search for a pool in vain.
+func (f *Finder) giveUp(pool market.Address) {
 	delete(f.sought, pool)
 	if len(f.untold) >= untoldKept {
 		clear(f.untold)
@@ -226,8 +255,11 @@ func (f *Finder) Taken(pool market.Address) {
 func (f *Finder) next() (pool market.Address, to uint64, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	trades := 0
+	trades, now := 0, time.Now()
 	for id, s := range f.sought {
+		if now.Before(s.rests) {
+			continue
+		}
 		if !ok || s.trades > trades || s.trades == trades && id.Compare(pool) < 0 {
 			pool, to, trades, ok = id, s.to, s.trades, true
 		}
@@ -255,6 +287,9 @@ func (f *Finder) look(ctx context.Context) bool {
 	}
 	created, from, err := f.Nodes.CreationsOfPools(ctx, f.Exchanges, []market.Address{pool}, to)
 	if err != nil {
+		if ctx.Err() == nil {
+			f.failed(pool)
+		}
 		f.Log.DebugContext(ctx, "a pool's creation could not be looked for", "pool", pool.String(), "err", err.Error())
 		return false
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -22,6 +24,8 @@ type mockNodes struct {
 	width uint64
 	// err is the error of the position manager, and noLogs that of the logs.
 	err, noLogs error
+	// oldest is the first block of which nodes have logs.
+	oldest uint64
 
 	asked, ranges int
 }
@@ -43,6 +47,9 @@ func (n *mockNodes) KeysOfPools(_ context.Context, _ []chainconfig.Exchange, poo
 func (n *mockNodes) CreationsOfPools(_ context.Context, _ []chainconfig.Exchange, pools []market.Address, to uint64) (list []market.PoolCreated, from uint64, err error) {
 	n.ranges++
 	from = to + 1 - min(to+1, n.width)
+	if from < n.oldest {
+		return nil, 0, errors.New("pruned")
+	}
 	for _, p := range pools {
 		if at, is := n.made[p]; is && from <= at && at <= to && n.noLogs == nil {
 			list = append(list, created(p))
@@ -345,6 +352,61 @@ func TestTheSearchEnds(t *testing.T) {
 				t.Errorf("found is %v after %d ranges and %d questions, and set aside is %v", got, n.ranges, n.asked, aside)
 			}
 		})
+	}
+}
+
+// TestNodesThatRefuseOldLogs has many pools looked for that were made before the oldest logs, and one that trades least and wasn't. It is found all the same, and the
+// others are given up, but not after an outage. Nothing is counted once the search ends.
+func TestNodesThatRefuseOldLogs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const block = 100
+		young := unusual(99)
+		n := &mockNodes{made: map[market.Address]uint64{young: 75}, oldest: 70}
+		f, aside := finderOf(n)
+		var old []market.Address
+		for i := range 20 {
+			old = append(old, unusual(i))
+		}
+		known(t, f, blockOf(block), append(slices.Clone(old), young)...)
+		known(t, f, blockOf(block), old...)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			f.Run(ctx)
+		}()
+		time.Sleep(20 * time.Minute)
+		synctest.Wait()
+		if got := known(t, f, blockOf(block), append(slices.Clone(old), young)...); !slices.Equal(got, []market.Address{young}) || len(f.sought) != len(old) {
+			t.Errorf("known are %v, and %d are looked for", got, len(f.sought))
+		}
+		time.Sleep(4 * time.Minute)
+		synctest.Wait()
+		if len(f.sought) > 0 || len(f.untold) != len(old) || aside["pool unknown_key"] != len(old) {
+			t.Errorf("%d pools are looked for, %d were in vain, and set aside is %v", len(f.sought), len(f.untold), aside)
+		}
+		stop()
+		<-done
+		known(t, f, blockOf(block), unusual(50))
+		n.noLogs = context.Canceled
+		if f.look(ctx); f.sought[unusual(50)].failures != 0 {
+			t.Error("a search that ends counts as a failure")
+		}
+	})
+}
+
+// TestThePositionManagerIsAskedWhenTheSearchIsFull has no room for another pool: what the manager knows is known nevertheless.
+func TestThePositionManagerIsAskedWhenTheSearchIsFull(t *testing.T) {
+	t.Parallel()
+	n := &mockNodes{managed: map[market.Address]bool{unusual(keysSought): true}, noLogs: errors.New("pruned")}
+	f, _ := finderOf(n)
+	for i := range keysSought {
+		f.sought[unusual(i)] = &soughtKey{}
+	}
+	got := known(t, f, blockOf(100), unusual(keysSought), unusual(keysSought+1))
+	if !slices.Equal(got, []market.Address{unusual(keysSought)}) || len(f.sought) != keysSought || n.ranges > 0 {
+		t.Errorf("known are %v, %d are looked for, and %d ranges are looked through", got, len(f.sought), n.ranges)
 	}
 }
 
