@@ -127,7 +127,7 @@ func (f *Finder) ask(ctx context.Context, fresh []market.Address, block uint64) 
 	return append(known, created...), nil
 }
 
-// learn keeps what pools are until the index has them: a block may be taken up more than once.
+// learn keeps what pools are, also once the index has them: a block may be taken up more than once, since a later step failed or it was taken back.
 func (f *Finder) learn(pools []market.PoolCreated) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -138,8 +138,11 @@ func (f *Finder) learn(pools []market.PoolCreated) {
 
 func (f *Finder) keep(p market.PoolCreated) {
 	delete(f.sought, p.Pool)
-	if len(f.found) >= keysSought {
-		clear(f.found) // those of them that trade again are asked about again
+	if _, has := f.found[p.Pool]; !has && len(f.found) >= keysSought {
+		for one := range f.found { // if it trades again, nodes are asked about it again
+			delete(f.found, one)
+			break
+		}
 	}
 	f.found[p.Pool] = p
 }
@@ -243,11 +246,10 @@ func (f *Finder) giveUp(pool market.Address) {
 	f.SetAside("pool", unknownKey, pool.String())
 }
 
-// Taken forgets a pool that the index knows by now.
+// Taken ends the search for a pool that was told in a block.
 func (f *Finder) Taken(pool market.Address) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.found, pool)
 	delete(f.sought, pool)
 }
 

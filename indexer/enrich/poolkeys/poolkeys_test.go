@@ -461,8 +461,34 @@ func TestPoolsThatNobodyTellsOf(t *testing.T) {
 	}
 }
 
-// TestPoolsThatNobodyTakes fills the memory of pools that were found and not taken: those that trade again are asked about again.
-func TestPoolsThatNobodyTakes(t *testing.T) {
+// TestABlockThatIsTakenUpAgain has a pool told in it before it isn't committed: it is known again, and nodes aren't asked again.
+func TestABlockThatIsTakenUpAgain(t *testing.T) {
+	t.Parallel()
+	for name, n := range map[string]*mockNodes{
+		"by the manager": {managed: map[market.Address]bool{unusual(1): true}}, "by a log": {made: map[market.Address]uint64{unusual(1): 95}},
+		"by the search": {made: map[market.Address]uint64{unusual(1): 75}},
+	} {
+		f, _ := finderOf(n)
+		b := blockOf(100, trade([]market.Address{unusual(1)}))
+		known(t, f, b, unusual(1))
+		search(t, f)
+		asked, ranges := n.asked, n.ranges
+		for range 3 {
+			if got := known(t, f, b, unusual(1)); len(got) != 1 || n.asked != asked || n.ranges != ranges {
+				t.Errorf("%s known are %v, after %d questions and %d ranges; before %d and %d", name, got, n.asked, n.ranges, asked, ranges)
+			}
+			f.Taken(unusual(1))
+		}
+	}
+	f, _ := finderOf(&mockNodes{})
+	known(t, f, blockOf(100), unusual(1))
+	if f.Taken(unusual(1)); len(f.sought) > 0 {
+		t.Error("a pool that was told is looked for")
+	}
+}
+
+// TestPoolsThatWereFoundAreBounded fills the memory of them: one makes room for another, and is asked about again if it trades again.
+func TestPoolsThatWereFoundAreBounded(t *testing.T) {
 	t.Parallel()
 	n := &mockNodes{width: 10, made: map[market.Address]uint64{}}
 	f, _ := finderOf(n)
@@ -477,7 +503,8 @@ func TestPoolsThatNobodyTakes(t *testing.T) {
 	if len(f.found) != keysSought || len(f.sought) != 0 {
 		t.Fatalf("%d pools were found, and %d are looked for", len(f.found), len(f.sought))
 	}
-	if find(unusual(keysSought)); len(f.found) != 1 {
+	find(unusual(keysSought))
+	if f.learn([]market.PoolCreated{created(unusual(keysSought))}); len(f.found) != keysSought {
 		t.Errorf("%d pools were found", len(f.found))
 	}
 	if got := known(t, f, blockOf(200), unusual(keysSought)); len(got) != 1 {
