@@ -32,6 +32,8 @@ type Enricher struct {
 
 	// notPools are contracts that swapped and turned out to be no pool of ours.
 	notPools map[market.Address]notPool
+	// untracked are V4 pools of tokens that aren't tracked. Strangers make any number of them, which may have no other contract forgotten.
+	untracked map[market.Address]bool
 	// stateless are pools older than the index whose state was asked for in vain, and reasked are those whose windows became known.
 	stateless, reasked map[market.Address]notPool
 	// left are the pools whose price left their window: they are asked once without a trade.
@@ -83,7 +85,7 @@ func New(o Options) *Enricher {
 		quotes[i] = q.Address
 	}
 	return &Enricher{
-		Options: o, notPools: map[market.Address]notPool{}, stateless: map[market.Address]notPool{}, reasked: map[market.Address]notPool{},
+		Options: o, notPools: map[market.Address]notPool{}, untracked: map[market.Address]bool{}, stateless: map[market.Address]notPool{}, reasked: map[market.Address]notPool{},
 		left: map[market.Address]bool{}, falseStates: map[market.Address]bool{},
 		poolKeys: poolkeys.New(poolkeys.Options{Nodes: o.Nodes, Exchanges: o.Config.Exchanges, Quotes: quotes, SetAside: o.SetAside, Log: o.Log}),
 	}
@@ -99,6 +101,7 @@ func (e *Enricher) Forget(f market.Fact, isTakenBack bool) {
 	case market.PoolFact:
 		if isTakenBack {
 			delete(e.notPools, f.Pool)
+			delete(e.untracked, f.Pool)
 		}
 	case market.PoolStateFact:
 		if isTakenBack {

@@ -66,15 +66,22 @@ const (
 	// firstPoolPause and longestPoolPause are the pauses, in blocks, after which a contract that gave no answer is
 	// asked again. A pause is twice the one before.
 	firstPoolPause, longestPoolPause = 64, 1 << 20
-	// notPoolsKept bounds the memory of contracts that are no pools.
-	notPoolsKept = 100_000
+	// notPoolsKept bounds the memory of contracts that are no pools, and untrackedKept that of V4 pools that aren't tracked.
+	notPoolsKept, untrackedKept = 100_000, 100_000
 )
 
-// noteUntracked spares asking what a V4 pool is whose creation tells that it isn't tracked: anybody can make such pools and trade in them.
-func (e *enrichment) noteUntracked(b *market.Block, c market.PoolCreated) {
+// noteMade spares asking what a V4 pool is whose creation tells that it isn't tracked: anybody can make such pools and trade in them.
+func (e *Enricher) noteMade(c market.PoolCreated) {
 	if c.Pool.Kind() == market.V4Pool && e.Machine.Believes(c) && !e.Machine.Tracked(c.Token0, c.Token1) {
-		e.noteNotPool(c.Pool, notPool{asked: b.Number})
+		e.noteUntracked(c.Pool)
 	}
+}
+
+func (e *Enricher) noteUntracked(pool market.Address) {
+	if len(e.untracked) >= untrackedKept {
+		clear(e.untracked)
+	}
+	e.untracked[pool] = true
 }
 
 func (e *Enricher) noteNotPool(pool market.Address, n notPool) {
@@ -97,6 +104,11 @@ func (e *enrichment) rememberNotPools(b *market.Block, settled map[market.Addres
 		before := e.notPools[p.Pool]
 		if p.Known && e.Machine.Tracked(p.Info.Token0, p.Info.Token1) {
 			delete(e.notPools, p.Pool)
+			delete(e.untracked, p.Pool)
+			continue
+		}
+		if p.Known && p.Pool.Kind() == market.V4Pool {
+			e.noteUntracked(p.Pool)
 			continue
 		}
 		n := notPool{asked: b.Number}
@@ -129,7 +141,7 @@ func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bo
 			switch ev := l.Event.(type) {
 			case market.PoolCreated:
 				settled[ev.Pool] = true
-				e.noteUntracked(b, ev)
+				e.noteMade(ev)
 			case market.Swap:
 				if !settled[ev.Pool] && e.state.Pool(ev.Pool) == nil {
 					e.swapped(b, ev.Pool, &u, settled)
@@ -146,7 +158,7 @@ func (e *enrichment) swapped(b *market.Block, pool market.Address, u *unknownPoo
 	var list *[]market.Address
 	switch {
 	case len(pool.Bytes()) != market.EVMAddressLen:
-		if not {
+		if not || e.untracked[pool] {
 			return
 		}
 		list = &u.ids

@@ -94,8 +94,8 @@ func TestWhichV4PoolsAreAskedAbout(t *testing.T) {
 			told = append(told, n.facts...)
 			s.Put(market.Wanted{}, market.Rows{Pools: []market.Pool{{ID: usual.Pool}, {ID: managed.Pool}, {ID: seen.Pool}}})
 		}
-		if _, is := e.notPools[untracked.Pool]; !is || len(e.notPools) != 1 {
-			t.Errorf("no pools are %v", e.notPools)
+		if !e.untracked[untracked.Pool] || len(e.untracked) != 1 || len(e.notPools) > 0 {
+			t.Errorf("untracked are %v, and no pools %v", e.untracked, e.notPools)
 		}
 		return told, nodes.asked
 	}
@@ -115,5 +115,41 @@ func TestWhichV4PoolsAreAskedAbout(t *testing.T) {
 	again, askedAgain := run(told)
 	if !slices.Equal(again, told) || !slices.Equal(askedAgain, []market.Address{untold.Pool}) {
 		t.Errorf("with the kept facts %v is asked about, and told is %v; before %v", askedAgain, again, told)
+	}
+}
+
+// TestStrangersPoolsForgetNoOthers has more V4 pools than are remembered, made or told of, of tokens that aren't tracked: a contract that is no pool stays one.
+func TestStrangersPoolsForgetNoOthers(t *testing.T) {
+	t.Parallel()
+	cfg := &chainconfig.Chain{
+		ID: "test", Family: chainconfig.EVM, Quotes: []chainconfig.Quote{{Symbol: "WETH", Address: at(3)}},
+		Exchanges: []chainconfig.Exchange{{Name: "v4", Protocol: market.UniswapV4, Factory: at(9)}},
+	}
+	m, err := derive.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &enrichment{Enricher: New(Options{Config: cfg, Machine: m}), state: derive.NewState(market.Beginning{})}
+	e.noteNotPool(at(50), notPool{asked: 1})
+	strangers := func(n int) market.PoolCreated {
+		return market.PoolCreated{
+			Protocol: market.UniswapV4, Factory: at(9), Pool: market.PoolID([32]byte{29: byte(n >> 16), 30: byte(n >> 8), 31: byte(n)}), Token0: at(20), Token1: at(21),
+		}
+	}
+	for n := range untrackedKept {
+		e.noteMade(strangers(n))
+	}
+	last := strangers(untrackedKept)
+	told := &market.Block{Header: market.Header{Number: 8}, Facts: []market.Fact{market.PoolFact{Pool: last.Pool, Known: true, Info: last}}}
+	if len(e.untracked) != untrackedKept {
+		t.Fatalf("%d pools are remembered", len(e.untracked))
+	}
+	e.rememberNotPools(told, map[market.Address]bool{})
+	if _, is := e.notPools[at(50)]; !is || len(e.notPools) != 1 || len(e.untracked) != 1 || !e.untracked[last.Pool] {
+		t.Errorf("no pools are %v, and %d pools are untracked", e.notPools, len(e.untracked))
+	}
+	e.Forget(told.Facts[0], true)
+	if len(e.untracked) > 0 {
+		t.Error("a pool of which a false fact told is untracked for good")
 	}
 }
