@@ -83,5 +83,6 @@ func (ix *Indexer) write(ctx context.Context, c *store.Commit, began time.Time) 
 		"trades", len(c.Changes.Trades), "facts", len(c.Facts))
 	ix.o.Metrics.commit(ix.cfg.ID, until, &c.Changes, holds{ix.state.Waiting(), ix.state.WatchedWallets()}, ix.o.Now().Sub(began))
 	ix.tellSetAside(c.Facts)
+	ix.enricher.Committed()
 	return nil
 }

@@ -94,6 +94,9 @@ func New(o Options) *Enricher {
 // SearchKeys looks for what the V4 pools are that are older than the index, until ctx ends.
 func (e *Enricher) SearchKeys(ctx context.Context) { e.poolKeys.Run(ctx) }
 
+// Committed counts what the newest batch was enriched without, once its blocks are committed.
+func (e *Enricher) Committed() { e.poolKeys.Committed() }
+
 // Forget has the token, pool or curve of a false fact asked again at its next trade. isTakenBack says whether the
 // fact's block is taken back; otherwise the block is too old for that.
 func (e *Enricher) Forget(f market.Fact, isTakenBack bool) {
@@ -132,6 +135,7 @@ type Batch struct {
 
 // Enrich asks the nodes what the batch's logs don't tell. The answers are put into the blocks as facts.
 func (e *Enricher) Enrich(ctx context.Context, b Batch) ([]store.StoredFact, error) {
+	e.poolKeys.Begin()
 	n := &enrichment{Enricher: e, state: b.State, corrections: b.Corrections, blocks: b.Blocks, following: b.Following}
 	for _, step := range []func(context.Context) error{n.takeAllStates, n.quotePools, n.pools, n.poolStates, n.curves, n.tokens, n.samples, n.supplies, n.members} {
 		had := len(n.facts)

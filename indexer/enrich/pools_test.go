@@ -49,6 +49,8 @@ func (n *mockKeys) UsualPools(_ []chainconfig.Exchange, pairs [][2]market.Addres
 	return nil
 }
 
+func (n *mockKeys) TellsNewestSupplies() bool { return false }
+
 // TestWhichV4PoolsAreAskedAbout has five V4 pools trade in each of two blocks. One was seen made of tokens that aren't tracked: anybody can make such ones, and nobody is
 // asked about it. One is told by the tokens that its trades move, one by the position manager, and one by nobody. The fifth was seen made of tracked tokens in the
 // block. An index that begins anew with the kept facts has the same ones of the same blocks.
@@ -151,5 +153,38 @@ func TestStrangersPoolsForgetNoOthers(t *testing.T) {
 	e.Forget(told.Facts[0], true)
 	if len(e.untracked) > 0 {
 		t.Error("a pool of which a false fact told is untracked for good")
+	}
+}
+
+// TestDroppedTradesCountOnceCommitted enriches blocks that trade in a pool of which nobody tells, and that aren't committed at first.
+func TestDroppedTradesCountOnceCommitted(t *testing.T) {
+	t.Parallel()
+	cfg := &chainconfig.Chain{ID: "test", Family: chainconfig.EVM}
+	m, err := derive.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dropped := 0
+	e := New(Options{
+		Config: cfg, Nodes: &mockKeys{}, Machine: m, Beat: func() {}, Log: slog.New(slog.DiscardHandler),
+		SetAside: func(kind, _, _ string) {
+			if kind == "trade" {
+				dropped++
+			}
+		},
+	})
+	one := market.Amount{1}
+	swap := market.Swap{Pool: market.PoolID([32]byte{1}), Amount0: market.SignedAmount{Abs: one}, Amount1: market.SignedAmount{Abs: one, Neg: true}}
+	trades := &market.Block{Header: market.Header{Number: 8}, Txs: []market.Tx{{Logs: []market.Log{{Event: swap}}}}}
+	for range 2 {
+		if _, err := e.Enrich(t.Context(), Batch{State: derive.NewState(market.Beginning{}), More: func() error { return nil }}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.poolKeys.Known(t.Context(), []market.Address{swap.Pool}, trades); err != nil || dropped > 0 {
+			t.Fatalf("before the commit %d trades are counted, %v", dropped, err)
+		}
+	}
+	if e.Committed(); dropped != 1 {
+		t.Errorf("%d trades are counted", dropped)
 	}
 }

@@ -26,7 +26,7 @@ const (
 	failPause = 10 * time.Second
 	// keysAtOnce is the most pools of one block that nodes are asked about.
 	keysAtOnce = 64
-	// untoldKept bounds the memory of pools that were looked for in vain.
+	// untoldKept bounds the memory of pools that were looked for in vain. Beyond it all of them are forgotten, and looked for again if they trade.
 	untoldKept = 100_000
 	// keyPause is the time between two looks for something to do.
 	keyPause = time.Second
@@ -54,7 +54,7 @@ type Options struct {
 }
 
 // Finder finds the keys of pools. Most are found in the block of their first trade, the others by a search beside the loop, the pool with the most trades first.
-// A pool that was made since the index began is known from the log of its creation, if it is tracked, so that strangers add little to the work.
+// A pool that was made since the index began isn't asked about: the log of its creation tells what it is. Of pools that aren't tracked the enricher remembers a bounded number.
 type Finder struct {
 	Options
 
@@ -63,9 +63,11 @@ type Finder struct {
 	found  map[market.Address]market.PoolCreated
 	// untold are the pools that were looked for in vain.
 	untold map[market.Address]bool
+	// dropped has the pool of each trade that the blocks which aren't committed yet go on without.
+	dropped []market.Address
 }
 
-// soughtKey is a pool whose key is looked for. No position manager knows it.
+// soughtKey is a pool whose key is looked for. No position manager knew it when it was first asked.
 type soughtKey struct {
 	trades int
 	// to is the last block of the past that wasn't looked at.
@@ -83,9 +85,9 @@ func New(o Options) *Finder {
 	}
 }
 
-// Known gives those of the pools that trade in a block whose keys are known. The block itself tells most of them. Nodes are asked at once for the pools that the
-// finder hears of for the first time, by two requests for all of them, so that two indexes of a chain know most pools from the same block on. The search beside the
-// loop goes on for the rest, whose trades in the block are dropped.
+// Known gives those of the pools that trade in a block whose keys are known. The block itself tells most of them. Nodes are asked at once about up to keysAtOnce others
+// that aren't looked for yet: the position managers about all of them, and one range of the past about those for which the search has room. Two indexes of a chain may know
+// these from different blocks on. The search beside the loop goes on for the rest, whose trades in the block are dropped.
 func (f *Finder) Known(ctx context.Context, pools []market.Address, b *market.Block) (known []market.PoolCreated, err error) {
 	if len(pools) == 0 {
 		return nil, nil
@@ -104,8 +106,8 @@ func (f *Finder) Known(ctx context.Context, pools []market.Address, b *market.Bl
 	return known, nil
 }
 
-// ask asks the position managers, and looks through one range of the past. A block waits for the former, as for every other call; it doesn't wait for the
-// latter, since nodes may keep no old logs.
+// ask asks the position managers, and looks through one range of the past. Where the former don't answer the block is taken up again; where the latter fails the block
+// goes on without, since nodes may keep no old logs.
 func (f *Finder) ask(ctx context.Context, fresh []market.Address, block uint64) (known []market.PoolCreated, err error) {
 	if known, err = f.Nodes.KeysOfPools(ctx, f.Exchanges, fresh); err != nil {
 		return nil, err
@@ -185,16 +187,27 @@ func (f *Finder) seek(pools []market.Address, block uint64) []market.Address {
 	return pools
 }
 
-// drop counts the trades that a block has of pools whose keys aren't known.
+// drop gathers the trades that a block has of pools whose keys aren't known.
 func (f *Finder) drop(pools []market.Address, b *market.Block) {
 	if len(pools) == 0 {
 		return
 	}
 	for swap := range swapsOf(b, pools) {
 		if !swap.Amount0.IsZero() && !swap.Amount1.IsZero() && swap.Amount0.Neg != swap.Amount1.Neg { // as derivation has it
-			f.SetAside("trade", unknownKey, swap.Pool.String())
+			f.dropped = append(f.dropped, swap.Pool)
 		}
 	}
+}
+
+// Begin forgets the dropped trades of blocks that weren't committed: they are taken up again.
+func (f *Finder) Begin() { f.dropped = nil }
+
+// Committed counts the dropped trades of the blocks since Begin.
+func (f *Finder) Committed() {
+	for _, pool := range f.dropped {
+		f.SetAside("trade", unknownKey, pool.String())
+	}
+	f.dropped = nil
 }
 
 // looked takes in that pools weren't made from a block on.

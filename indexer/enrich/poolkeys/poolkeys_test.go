@@ -203,6 +203,7 @@ func TestAPoolIsKnownByTheTokensThatItsTradesMove(t *testing.T) {
 			if got := known(t, f, blockOf(100, c.txs...), pools...); !slices.Equal(got, c.want) {
 				t.Errorf("known are %v, want %v", got, c.want)
 			}
+			f.Committed()
 			asks, drops := 0, 0
 			if c.want == nil {
 				asks, drops = 1, swaps
@@ -321,8 +322,16 @@ func TestABlockWaitsForThePositionManager(t *testing.T) {
 		noTrade.Pool = pool
 		b.Txs[0].Logs = append(b.Txs[0].Logs, market.Log{Event: noTrade})
 	}
-	if got := known(t, f, b, pool); len(got) > 0 || aside["trade unknown_key"] != 1 || aside["pool unknown_key"] != 0 {
-		t.Errorf("without logs known are %v, and set aside is %v", got, aside)
+	for range 3 { // it is committed once
+		f.Begin()
+		if got := known(t, f, b, pool); len(got) > 0 || len(aside) > 0 {
+			t.Errorf("without logs known are %v, and set aside before the commit is %v", got, aside)
+		}
+	}
+	for range 2 {
+		if f.Committed(); aside["trade unknown_key"] != 1 || aside["pool unknown_key"] != 0 {
+			t.Errorf("set aside after the commit is %v", aside)
+		}
 	}
 }
 
