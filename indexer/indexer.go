@@ -210,7 +210,7 @@ func (ix *Indexer) init(cfg *chainconfig.Chain, rows *indexID, st *store.Store, 
 	}
 	givesUp := func(p budget.Purpose) bool { return ix.plan.GivesUp(p) } // the plan is made later
 	ix.enricher = enrich.New(enrich.Options{
-		Config: cfg, Nodes: all, Machine: ix.machine, Tokens: st.Tokens, Index: rows.id, Load: ix.load, KeptFacts: ix.keptFacts, SetAside: ix.setAside,
+		Config: cfg, Nodes: all, Machine: ix.machine, Tokens: st.Tokens, Index: rows.id, Load: ix.load, KeptFacts: ix.keptFacts, SetAside: ix.setAside, Now: o.Now,
 		GivesUp: givesUp, Beat: ix.pulse.beat, Log: ix.log,
 	})
 	ix.holders = holders.New(holders.Options{

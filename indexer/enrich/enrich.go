@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
@@ -75,6 +76,7 @@ type Options struct {
 	SetAside func(kind, reason, subject string)
 	// Beat is called as the work goes on.
 	Beat func()
+	Now  func() time.Time
 	Log  *slog.Logger
 }
 
@@ -87,7 +89,7 @@ func New(o Options) *Enricher {
 	return &Enricher{
 		Options: o, notPools: map[market.Address]notPool{}, untracked: map[market.Address]bool{}, stateless: map[market.Address]notPool{}, reasked: map[market.Address]notPool{},
 		left: map[market.Address]bool{}, falseStates: map[market.Address]bool{},
-		poolKeys: poolkeys.New(poolkeys.Options{Nodes: o.Nodes, Exchanges: o.Config.Exchanges, Quotes: quotes, SetAside: o.SetAside, Log: o.Log}),
+		poolKeys: poolkeys.New(poolkeys.Options{Nodes: o.Nodes, Exchanges: o.Config.Exchanges, Quotes: quotes, SetAside: o.SetAside, Now: o.Now, Log: o.Log}),
 	}
 }
 

@@ -50,6 +50,7 @@ type Options struct {
 	Quotes []market.Address
 	// SetAside reports a pool, or a trade of a pool (subject), that the indexer goes on without.
 	SetAside func(kind, reason, subject string)
+	Now      func() time.Time
 	Log      *slog.Logger
 }
 
@@ -246,7 +247,7 @@ func (f *Finder) failed(pool market.Address) {
 		f.giveUp(pool)
 		return
 	}
-	s.rests = time.Now().Add(failPause << (s.failures - 1))
+	s.rests = f.Now().Add(failPause << (s.failures - 1))
 }
 
 // giveUp ends the search for a pool in vain.
@@ -270,7 +271,7 @@ func (f *Finder) Taken(pool market.Address) {
 func (f *Finder) next() (pool market.Address, to uint64, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	trades, now := 0, time.Now()
+	trades, now := 0, f.Now()
 	for id, s := range f.sought {
 		if now.Before(s.rests) {
 			continue

@@ -93,7 +93,7 @@ func finderOf(n *mockNodes) (f *Finder, aside map[string]int) {
 	aside = map[string]int{}
 	return New(Options{
 		Nodes: n, Exchanges: []chainconfig.Exchange{{Protocol: market.UniswapV3, Factory: account(8)}, {Protocol: market.UniswapV4, Factory: manager}},
-		Quotes: []market.Address{usdc, weth}, Log: slog.New(slog.DiscardHandler),
+		Quotes: []market.Address{usdc, weth}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		SetAside: func(kind, reason, _ string) { aside[kind+" "+reason]++ },
 	}), aside
 }
@@ -160,6 +160,7 @@ func TestAPoolIsKnownByTheTokensThatItsTradesMove(t *testing.T) {
 		"both move":                           {[]market.Tx{trade([]market.Address{pool}, weth, dog)}, []market.Address{pool}},
 		"it moves to the exchange":            {[]market.Tx{elsewhere(account(7), manager)}, []market.Address{pool}},
 		"it moves elsewhere":                  {[]market.Tx{elsewhere(account(7), account(6))}, nil},
+		"it moves in a trade of another pool": {[]market.Tx{trade([]market.Address{pool}, cat), trade([]market.Address{unusual(1)}, dog)}, nil},
 		"another token moves":                 {[]market.Tx{trade([]market.Address{pool}, cat)}, nil},
 		"it moves in another transaction":     {[]market.Tx{trade([]market.Address{pool}), trade(nil, dog)}, nil},
 		"it moves in another trade's":         {[]market.Tx{trade([]market.Address{pool}), trade([]market.Address{pool}, dog)}, []market.Address{pool}},
@@ -225,6 +226,7 @@ func TestABlockTellsOfAPoolWhicheverOthersAreKnown(t *testing.T) {
 		pools = append(pools, usualOf(token, weth))
 		txs = append(txs, trade([]market.Address{pools[i]}, account(1001+i), token), trade([]market.Address{account(40)}))
 	}
+	txs[0], txs = trade(pools[:1]), append(txs, trade(pools[:1], account(1000))) // the first pool's token moves last
 	b := blockOf(100, txs...)
 	f, _ := finderOf(&mockNodes{})
 	all := f.provenBy(b, pools)
@@ -398,6 +400,16 @@ func TestNodesThatRefuseOldLogs(t *testing.T) {
 		stop()
 		<-done
 		known(t, f, blockOf(block), unusual(50))
+		for range 4 {
+			for range keyFailures - 1 {
+				f.failed(unusual(50))
+			}
+			f.looked([]market.Address{unusual(50)}, 80)
+		}
+		if f.sought[unusual(50)] == nil {
+			t.Fatal("failures that aren't in a row end the search")
+		}
+		f.sought[unusual(50)].rests = time.Time{}
 		n.noLogs = context.Canceled
 		if f.look(ctx); f.sought[unusual(50)].failures != 0 {
 			t.Error("a search that ends counts as a failure")

@@ -92,14 +92,14 @@ func tradedIn(logs []market.Log, first map[market.Address]bool) (traded []market
 	return traded
 }
 
-// movedIn gives the first tokens that move to or from an exchange in a transaction: as many as a pool can lack, beside those that it has of former transactions.
+// movedIn gives the first tokens that move to or from an exchange in a transaction: those that a pool has of former transactions count, too.
 func movedIn(logs []market.Log, exchange market.Address) (tokens []market.Address) {
 	for _, l := range logs {
 		t, ok := l.Event.(market.Transfer)
 		if !ok || t.From != exchange && t.To != exchange || slices.Contains(tokens, t.Token) {
 			continue
 		}
-		if tokens = append(tokens, t.Token); len(tokens) == 2*tokensTried {
+		if tokens = append(tokens, t.Token); len(tokens) == tokensTried {
 			break
 		}
 	}
