@@ -102,7 +102,9 @@ func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful
 		if !refused {
 			continue
 		}
-		e.refusedDeployless(c, refusal)
+		if err := e.refusedDeployless(c, refusal); err != nil {
+			return nil, nil, err
+		}
 		switch faultOf(refusal) {
 		case faultContract:
 		case faultNode, faultState:

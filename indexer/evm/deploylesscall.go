@@ -3,6 +3,8 @@ package evm
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,7 +13,7 @@ import (
 )
 
 // On a chain without Multicall3 many questions come into one call without a contract's address (package manycalls). Not every node takes one: each is asked
-// once in a while, with as much as a pool is asked at once.
+// once in a while, with as much as a pool is asked at once. All of a chain's endpoints have to take it, or each question is a call.
 
 // deploylessPause is after which time an endpoint is asked again where it couldn't be found out whether it takes deployless calls.
 const deploylessPause = time.Minute
@@ -19,13 +21,22 @@ const deploylessPause = time.Minute
 // errNoDeployless says that an endpoint isn't asked by a deployless call, since it takes none.
 var errNoDeployless = errors.New("it takes no call without a contract's address")
 
-// ways are how pools are asked, for one question to whichever endpoints.
-func (s *Source) ways(ctx context.Context) manycalls.Ways {
-	return s.manyCalls.Ways(s.pool.Now(), sync.OnceValue(func() bool { return s.takesDeployless(ctx) }))
+// inOneWay asks pools in a way that every endpoint takes, and once more by single calls where one turned out meanwhile to take no deployless ones.
+func (s *Source) inOneWay(ctx context.Context, ask func(manycalls.Ways) error) error {
+	var takers []*endpoint
+	err := ask(s.manyCalls.Ways(s.pool.Now(), sync.OnceValue(func() bool {
+		takers = s.deploylessTakers(ctx)
+		return len(takers) > 0
+	})))
+	if ctx.Err() == nil && slices.ContainsFunc(takers, func(e *endpoint) bool { return e.deployless.TakesNone() }) {
+		err = ask(s.manyCalls.Ways(s.pool.Now(), func() bool { return false }))
+	}
+	return err
 }
 
-// takesDeployless reports whether enough endpoints take deployless calls: two, whose answers can be compared, or one where no other is known not to.
-func (s *Source) takesDeployless(ctx context.Context) bool {
+// deploylessTakers are the chain's endpoints where each is known to take deployless calls, else none: an endpoint that takes none may be the only one that
+// is up, that has a block's state, or whose answer can be compared.
+func (s *Source) deploylessTakers(ctx context.Context) []*endpoint {
 	candidates := s.pool.Candidates()
 	answers := make([]Answer, len(candidates))
 	var asking sync.WaitGroup
@@ -33,11 +44,10 @@ func (s *Source) takesDeployless(ctx context.Context) bool {
 		asking.Go(func() { answers[i] = s.takesDeploylessOn(ctx, e) })
 	}
 	asking.Wait()
-	var count [No + 1]int
-	for _, a := range answers {
-		count[a]++
+	if slices.ContainsFunc(answers, func(a Answer) bool { return a != Yes }) {
+		return nil
 	}
-	return count[Yes] > 1 || count[Yes] == 1 && count[No] == 0
+	return candidates
 }
 
 // takesDeploylessOn asks one endpoint, unless it is known.
@@ -82,12 +92,14 @@ func (e *endpoint) probeDeployless(ctx context.Context) (known, takes bool, err 
 	return true, manycalls.IsProbed(probe, wordLength, c.answer), nil
 }
 
-// refusedDeployless learns from a refusal of a call that the endpoint takes no deployless one, or none any more. A contract that is asked can't bring
-// that about (manycalls.Deployless).
-func (e *endpoint) refusedDeployless(c *call, refusal *rpc.NodeError) {
+// refusedDeployless learns from a refusal of a call that the endpoint takes no deployless one, or none any more, and says so. A contract that is asked
+// can't bring that about (manycalls.Deployless).
+func (e *endpoint) refusedDeployless(c *call, refusal *rpc.NodeError) error {
 	if fault := faultOf(refusal); c.to.IsNone() && !rateRefused(refusal) && (fault == faultContract || fault == faultNode) {
 		e.deployless.Learn(true, false, e.Now().Add(manycalls.KnownFor))
+		return fmt.Errorf("%w: %w", errNoDeployless, refusal)
 	}
+	return nil
 }
 
 // answersMany reports whether an endpoint answers many calls in one, whichever way.

@@ -34,7 +34,9 @@ type gateway struct {
 	mu      sync.Mutex
 	refusal string
 	// passes is how many calls without a contract's address it lets through before it refuses them.
-	passes  int
+	passes int
+	// lacks says that it has no state of a block that is named.
+	lacks   bool
 	counted map[string]int
 }
 
@@ -90,6 +92,10 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, c := range calls {
 		way := c.way()
 		g.counted[way]++
+		if g.lacks && way != "" && string(c.Params[1]) != `"latest"` {
+			out = append(out, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"error":{"code":-32000,"message":"missing trie node"}}`, c.ID))
+			continue
+		}
 		if way == toNone && g.passes > 0 {
 			g.passes--
 		} else if way == toNone && g.refusal != "" {
@@ -141,6 +147,12 @@ func (g *gateway) count() map[string]int {
 	delete(out, "")
 	clear(g.counted)
 	return out
+}
+
+func (g *gateway) lack(state bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.lacks = state
 }
 
 func (g *gateway) refuse(refusal string, after ...int) {
@@ -353,9 +365,9 @@ func TestEndpointsThatDiffer(t *testing.T) {
 	}{
 		"both take them":               {[]string{"", ""}, true},
 		"one of two":                   {[]string{"", noTo}, false},
-		"two of three":                 {[]string{noTo, "", ""}, true},
+		"two of three":                 {[]string{noTo, "", ""}, false},
 		"one of three":                 {[]string{noTo, "", noTo}, false},
-		"one, and one isn't there":     {[]string{"", absent}, true},
+		"one, and one isn't there":     {[]string{"", absent}, false},
 		"none":                         {[]string{noTo, noTo}, false},
 		"their contracts seem to fail": {[]string{reverts, reverts}, false},
 		"a refusal that says nothing":  {[]string{unlikely, unlikely}, false},
@@ -424,11 +436,9 @@ func TestAnEndpointThatChanges(t *testing.T) {
 	ask(map[string]bool{toMulticall: true, toNone: true})
 	ask(map[string]bool{toNone: true})
 	g.refuse(noTo)
-	if _, _, err := s.PoolStates(t.Context(), w.head(t), pools); err == nil {
-		t.Error("the endpoint refuses, and nobody says so")
+	if got := w.states(t, s, pools); !got[0].Known || got[0].Unsure || g.count()[toNone] != 1 {
+		t.Errorf("when the endpoint refuses, the pool is known: %v, unsure: %v", got[0].Known, got[0].Unsure)
 	}
-	g.count()
-	now = now.Add(time.Minute) // the endpoint was left aside
 	for range 2 {
 		ask(map[string]bool{toMulticall: true})
 	}
@@ -462,6 +472,43 @@ func TestAnEndpointThatChanges(t *testing.T) {
 		t.Errorf("the calls are %v", n)
 	}
 	ask(map[string]bool{toMulticall: true})
+}
+
+// TestNoEndpointIsPassedOver: where one of two endpoints takes deployless calls, the other answers alone while the first is down, and where it alone keeps
+// a block's state that isn't gone. So it is where it takes none any more.
+func TestNoEndpointIsPassedOver(t *testing.T) {
+	t.Parallel()
+	w := newPoolsWorld(t, false)
+	pools := w.pools[1:3]
+	for name, tt := range map[string]struct {
+		refusal string
+		// lacksState says that the other endpoint has the newest block's state alone; else it is down when pools are asked.
+		lacksState bool
+	}{"it is down": {noTo, false}, "it lacks the state": {noTo, true}, "it lacks the state, and one takes none any more": {"", true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			taker, archive := newGateway(t, w.Node, ""), newGateway(t, w.Node, tt.refusal)
+			s := sourceFor(t, Options{Now: time.Now, VouchTime: time.Minute}, chainconfig.Endpoint{URL: taker.URL, Weight: 1}, chainconfig.Endpoint{URL: archive.URL, Weight: 1})
+			s.seen.Store(1 << 40) // no block is new
+			w.states(t, s, pools)
+			if taker.count()[toNone] == 0 {
+				t.Fatal("the endpoint isn't asked: the test shows nothing")
+			}
+			if tt.lacksState {
+				taker.lack(true)
+			} else {
+				taker.Close()
+			}
+			archive.refuse(noTo)
+			for round := range 2 {
+				for i, got := range w.states(t, s, pools) {
+					if !got.Known {
+						t.Errorf("pool %d isn't known in round %d", i, round)
+					}
+				}
+			}
+		})
+	}
 }
 
 // hostilePool is the code of a contract that tells a price and no liquidity, and for all else does what the code after says, which begins at its byte 59.

@@ -40,14 +40,16 @@ func (s *Source) NewestPoolStates(ctx context.Context, pools []market.PoolCreate
 			list = append(list, e)
 		}
 	}
-	told, ways := make([]newestStates, len(list)), s.ways(ctx)
-	var asking sync.WaitGroup
-	for i, e := range list {
-		asking.Go(func() { told[i] = s.newestOn(ctx, e, pools, ways) })
-	}
-	asking.Wait()
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	told := make([]newestStates, len(list))
+	if err := s.inOneWay(ctx, func(ways manycalls.Ways) error {
+		var asking sync.WaitGroup
+		for i, e := range list {
+			asking.Go(func() { told[i] = s.newestOn(ctx, e, pools, ways) })
+		}
+		asking.Wait()
+		return ctx.Err()
+	}); err != nil {
+		return nil, err
 	}
 	var out []chain.StatesAfter
 	for i, t := range told {

@@ -59,13 +59,17 @@ type poolAsking struct {
 // PoolStates asks pools for what they hold after a block; gone reports that no node keeps its state. What a V3-like pool's ticks add up to has
 // to be its liquidity. Of a pool with more ticks than the calls carry there are those within a window around the price (poolwindow.go). Where there are several endpoints two of them have to give each answer.
 func (s *Source) PoolStates(ctx context.Context, at chain.Ref, pools []market.PoolCreated) (states []chain.PoolState, gone bool, err error) {
-	return statesOf(pools, s.ways(ctx), func(list []*call) (unsure []bool, gone bool, err error) {
-		if gone, err = s.calls(ctx, at, list); err != nil || gone {
-			return nil, gone, err
-		}
-		unsure, err = s.vouch(ctx, at, false, list)
-		return unsure, false, err
+	err = s.inOneWay(ctx, func(ways manycalls.Ways) error {
+		states, gone, err = statesOf(pools, ways, func(list []*call) (unsure []bool, gone bool, err error) {
+			if gone, err = s.calls(ctx, at, list); err != nil || gone {
+				return nil, gone, err
+			}
+			unsure, err = s.vouch(ctx, at, false, list)
+			return unsure, false, err
+		})
+		return err
 	})
+	return states, gone, err
 }
 
 // askCalls asks for calls; unsure are those, by their place, that no two of several endpoints answered alike, gone says that there are no answers.
