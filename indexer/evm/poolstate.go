@@ -2,8 +2,6 @@ package evm
 
 import (
 	"context"
-	"encoding/binary"
-	"math/bits"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
@@ -222,26 +220,4 @@ func addUp(ticks market.TickMap, f *market.PoolStateFact) bool {
 		}
 	}
 	return all.IsZero() && active == market.SignedAmount{Abs: f.Liquidity}
-}
-
-// marked are the places of a word's bits that are set, in rising order.
-func marked(word []byte) (places []int) {
-	for i := 3; i >= 0; i-- {
-		for w := binary.BigEndian.Uint64(word[8*i:]); w != 0; w &= w - 1 {
-			places = append(places, 64*(3-i)+bits.TrailingZeros64(w))
-		}
-	}
-	return places
-}
-
-// signed128 reads an int128 of its 16 bytes.
-func signed128(b []byte) (v market.SignedAmount) {
-	var word [32]byte
-	if b[0]&0x80 != 0 {
-		for i := range word[:16] {
-			word[i] = 0xff
-		}
-	}
-	copy(word[16:], b)
-	return market.SignedFromWord(word)
 }

@@ -60,7 +60,7 @@ func (r v3Reader) net(answer []byte) (v market.SignedAmount, ok bool) {
 	if len(answer) < tickLength {
 		return v, false
 	}
-	return signed128(answer[48:tickLength]), true
+	return decode.Int128(answer[48:tickLength]), true
 }
 
 func (r v3Reader) atOnce() (words, ticks int) {

@@ -3,6 +3,7 @@ package evm
 import (
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -93,7 +94,7 @@ func (a *poolAsking) mark(calls []*call, ranges ...wordRange) (ok bool) {
 			if len(words[0]) < 32 {
 				return false
 			}
-			for _, bit := range marked(words[0][:32]) {
+			for _, bit := range decode.SetBits(words[0][:32]) {
 				a.marked = append(a.marked, int32((w<<8+bit)*int(a.pool.TickSpacing)))
 			}
 			words = words[1:]
