@@ -1,12 +1,12 @@
 package evm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
@@ -14,9 +14,6 @@ import (
 
 // On a chain without Multicall3 many questions come into one call without a contract's address (package manycalls). Not every node takes one: each is asked
 // once in a while, with as much as a pool is asked at once. All of a chain's endpoints have to take it, or each question is a call.
-
-// deploylessPause is after which time an endpoint is asked again where it couldn't be found out whether it takes deployless calls.
-const deploylessPause = time.Minute
 
 // errNoDeployless says that an endpoint isn't asked by a deployless call, since it takes none.
 var errNoDeployless = errors.New("it takes no call without a contract's address")
@@ -52,25 +49,15 @@ func (s *Source) deploylessTakers(ctx context.Context) []*endpoint {
 
 // takesDeploylessOn asks one endpoint, unless it is known.
 func (s *Source) takesDeploylessOn(ctx context.Context, e *endpoint) Answer {
-	known, takes, old := e.deployless.At(e.Now())
-	if old {
-		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error {
-			return within(ctx, func(ctx context.Context) (err error) {
-				known, takes, err = e.probeDeployless(ctx)
-				return err
-			})
-		})
-		known = known && err == nil
-		pause := deploylessPause
-		if known {
-			pause = manycalls.KnownFor
-		}
-		if ctx.Err() == nil {
-			e.deployless.Learn(known, takes, e.Now().Add(pause))
+	if _, _, old := e.deployless.At(e.Now()); old {
+		ask := func(ctx context.Context, e *endpoint) error { return e.probeDeployless(ctx) }
+		if err := s.pool.On(ctx, e, ask); err != nil && ctx.Err() == nil {
+			e.deployless.Forget(e.Now())
 		}
 	}
+	known, takes, old := e.deployless.At(e.Now())
 	switch {
-	case !known:
+	case !known || old:
 		return Unknown
 	case takes:
 		return Yes
@@ -78,25 +65,36 @@ func (s *Source) takesDeploylessOn(ctx context.Context, e *endpoint) Answer {
 	return No
 }
 
-// probeDeployless asks for no more and no less than the largest question to a pool.
-func (e *endpoint) probeDeployless(ctx context.Context) (known, takes bool, err error) {
+// probeDeployless asks for no more and no less than the largest question to a pool. An error is the endpoint's, which then fails a simple call, too.
+func (e *endpoint) probeDeployless(ctx context.Context) error {
 	probe := manycalls.Probe(wordsAtOnce, questionLength)
 	c := &call{data: manycalls.ByDeployless.Data(probe, wordLength)}
 	r := &rpc.Request{Method: "eth_call", Params: callParams("", c.data, newest), Take: c.take, Optional: true}
-	if err := e.DoWithin(ctx, probeBytes, r); err != nil {
-		return false, false, err
+	err := within(ctx, func(ctx context.Context) error { return e.DoWithin(ctx, probeBytes, r) })
+	if err != nil {
+		if err := within(ctx, func(ctx context.Context) error { return e.works(ctx, newest) }); err != nil || ctx.Err() != nil {
+			return err
+		}
 	}
-	if refusal, refused := errors.AsType[*rpc.NodeError](r.Err); refused {
-		return !rateRefused(refusal) && faultOf(refusal) != faultState, false, nil
+	refusal, refused := errors.AsType[*rpc.NodeError](cmp.Or(err, r.Err))
+	switch {
+	case rateRefused(cmp.Or(err, r.Err)):
+		e.deployless.Forget(e.Now())
+	case err == nil && !refused:
+		e.deployless.Learn(manycalls.IsProbed(probe, wordLength, c.answer), e.Now())
+	case refused && (faultOf(refusal) == faultContract || faultOf(refusal) == faultNode):
+		e.deployless.Learn(false, e.Now())
+	default:
+		e.deployless.Doubt(e.Now())
 	}
-	return true, manycalls.IsProbed(probe, wordLength, c.answer), nil
+	return nil
 }
 
 // refusedDeployless learns from a refusal of a call that the endpoint takes no deployless one, or none any more, and says so. A contract that is asked
 // can't bring that about (manycalls.Deployless).
 func (e *endpoint) refusedDeployless(c *call, refusal *rpc.NodeError) error {
 	if fault := faultOf(refusal); c.to.IsNone() && !rateRefused(refusal) && (fault == faultContract || fault == faultNode) {
-		e.deployless.Learn(true, false, e.Now().Add(manycalls.KnownFor))
+		e.deployless.Learn(false, e.Now())
 		return fmt.Errorf("%w: %w", errNoDeployless, refusal)
 	}
 	return nil

@@ -99,6 +99,14 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if way == toNone && g.passes > 0 {
 			g.passes--
 		} else if way == toNone && g.refusal != "" {
+			if g.refusal == hangsUp || g.refusal == hangs {
+				hangs := g.refusal == hangs
+				g.mu.Unlock()
+				if hangs {
+					<-r.Context().Done()
+				}
+				panic(http.ErrAbortHandler)
+			}
 			kind := "error"
 			if g.refusal == nothing {
 				kind = "result"
@@ -170,6 +178,10 @@ const (
 	tooFast  = `{"code":-32005,"message":"exceeded project rate limit"}`
 	reverts  = `{"code":-32000,"message":"out of gas"}`
 	unlikely = `{"code":-32000,"message":"internal error"}`
+	tookLong = `{"code":-32000,"message":"execution aborted (timeout = 5s)"}`
+	// The connection ends, or nothing comes.
+	hangsUp = "hangs up"
+	hangs   = "hangs"
 	// Where no contract is asked some nodes may answer nothing. Absent is no answer: nobody is there.
 	nothing = `"0x"`
 	absent  = "absent"
@@ -455,7 +467,7 @@ func TestAnEndpointThatChanges(t *testing.T) {
 	}
 	refused := g.count()[toNone]
 	g.refuse("")
-	now = now.Add(deploylessPause - time.Second)
+	now = now.Add(manycalls.AgainAfter - time.Second)
 	ask(map[string]bool{toMulticall: true})
 	now = now.Add(time.Second)
 	ask(map[string]bool{toNone: true})
@@ -506,6 +518,44 @@ func TestNoEndpointIsPassedOver(t *testing.T) {
 						t.Errorf("pool %d isn't known in round %d", i, round)
 					}
 				}
+			}
+		})
+	}
+}
+
+// TestAProbeThatFails: an endpoint isn't left aside for it, and a failure that may have another reason counts for a short while, unless it comes again.
+func TestAProbeThatFails(t *testing.T) {
+	t.Parallel()
+	w := newPoolsWorld(t, false)
+	pools := w.pools[1:2]
+	for name, refusal := range map[string]string{"an internal error": unlikely, "a time-out": tookLong, "the connection ends": hangsUp, "no answer": hangs} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, now := newGateway(t, w.Node, refusal), time.Now()
+			s := sourceOf(t, func() time.Time { return now }, g.URL)
+			var log bytes.Buffer
+			s.pool.Log = slog.New(slog.NewTextHandler(&log, nil))
+			asked := func() bool {
+				t.Helper()
+				if got := w.states(t, s, pools); !got[0].Known {
+					t.Error("the pool isn't known")
+				}
+				return g.count()[toNone] > 0
+			}
+			for round, tt := range []struct {
+				after time.Duration
+				want  bool
+			}{{0, true}, {manycalls.AgainAfter - 1, false}, {1, true}, {manycalls.AgainAfter, false}, {manycalls.KnownFor - manycalls.AgainAfter, true}} {
+				now = now.Add(tt.after)
+				if round == 4 {
+					g.refuse("")
+				}
+				if asked() != tt.want {
+					t.Errorf("in round %d it is asked: %v", round, !tt.want)
+				}
+			}
+			if log.Len() > 0 {
+				t.Errorf("the endpoint was left aside: %s", &log)
 			}
 		})
 	}

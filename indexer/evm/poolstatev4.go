@@ -74,7 +74,9 @@ func (r v4Reader) word(n int) string { return r.entry(v4Bitmap, n) }
 func (r v4Reader) tick(t int32) string { return r.entry(v4Ticks, int(t)) }
 
 // net is the upper half of a tick's first word (Pool.TickInfo).
-func (r v4Reader) net(answer []byte) (market.SignedAmount, bool) { return decode.Int128(answer[:16]), true }
+func (r v4Reader) net(answer []byte) (market.SignedAmount, bool) {
+	return decode.Int128(answer[:16]), true
+}
 
 func (r v4Reader) atOnce() (words, ticks int) { return slotsAtOnce, slotsAtOnce }
 

@@ -99,18 +99,39 @@ func (w *waysNow) Next(missing Way) Way {
 	return Alone
 }
 
+// AgainAfter is after which time an endpoint is asked again that didn't show clearly whether it takes deployless calls.
+const AgainAfter = time.Minute
+
 // Taken is whether an endpoint takes deployless calls, as far as that is known.
 type Taken struct {
-	mu           sync.Mutex
-	known, takes bool
-	until        time.Time
+	mu sync.Mutex
+	// doubted says that the last failure that counted as an answer may have had another reason.
+	known, takes, doubted bool
+	until                 time.Time
 }
 
-// Learn notes until when it counts that the endpoint takes deployless calls or takes none, or that nobody knows.
-func (t *Taken) Learn(known, takes bool, until time.Time) {
+// Learn notes that the endpoint takes deployless calls or takes none.
+func (t *Taken) Learn(takes bool, now time.Time) { t.note(true, takes, false, now.Add(KnownFor)) }
+
+// Forget notes that nobody knows.
+func (t *Taken) Forget(now time.Time) { t.note(false, false, false, now.Add(AgainAfter)) }
+
+// Doubt notes a failure that may have another reason than that the endpoint takes none. It counts for a short while, unless the one before was the same.
+func (t *Taken) Doubt(now time.Time) {
+	t.mu.Lock()
+	again := t.doubted
+	t.mu.Unlock()
+	pause := AgainAfter
+	if again {
+		pause = KnownFor
+	}
+	t.note(true, false, true, now.Add(pause))
+}
+
+func (t *Taken) note(known, takes, doubted bool, until time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.known, t.takes, t.until = known, takes, until
+	t.known, t.takes, t.doubted, t.until = known, takes, doubted, until
 }
 
 // TakesNone reports whether the endpoint is known to take none.
