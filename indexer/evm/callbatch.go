@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
@@ -73,12 +74,13 @@ func (e *endpoint) halves(ctx context.Context, block any, list []*call) (doubtfu
 }
 
 // batch runs calls as one batch. It says why, where they are too much at once and none has an answer. Where that is so
-// of some, their halves are asked for at once: the node answered the others.
+// of some, their halves are asked for at once: the node answered the others. Deployless calls aren't asked for in halves: others are, instead of them.
 func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful []*call, why, err error) {
 	if err := e.keepsState(ctx, block); err != nil {
 		return nil, nil, err
 	}
-	if slices.ContainsFunc(list, func(c *call) bool { return c.to.IsNone() }) && e.deployless.TakesNone() {
+	deployless := slices.ContainsFunc(list, (*call).isDeployless)
+	if deployless && e.deployless.TakesNone() {
 		return nil, nil, errNoDeployless
 	}
 	reqs := make([]*rpc.Request, len(list))
@@ -88,6 +90,8 @@ func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful
 	}
 	switch err := e.DoWithin(ctx, maxCallsAnswer, reqs...); {
 	case err == nil:
+	case deployless && !rateRefused(err):
+		return nil, nil, e.failedDeployless(ctx, block, err)
 	case len(list) == 1 && errors.Is(err, rpc.ErrTooLong):
 		list[0].aside = chain.AnswerTooLong // whichever node is asked
 		return nil, nil, nil
@@ -99,11 +103,11 @@ func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful
 	var rest []*call
 	for i, c := range list {
 		refusal, refused := errors.AsType[*rpc.NodeError](reqs[i].Err)
+		if c.isDeployless() && manycalls.ByDeployless.IsMissing(c.answer, !c.ok, c.questions) && !rateRefused(reqs[i].Err) {
+			return nil, nil, e.failedDeployless(ctx, block, reqs[i].Err)
+		}
 		if !refused {
 			continue
-		}
-		if err := e.refusedDeployless(c, refusal); err != nil {
-			return nil, nil, err
 		}
 		switch faultOf(refusal) {
 		case faultContract:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/bits"
 	"strings"
@@ -70,7 +69,7 @@ type call struct {
 // there are no answers.
 func (s *Source) calls(ctx context.Context, at chain.Ref, list []*call) (gone bool, err error) {
 	err = s.callsAt(ctx, blockParam(at), list)
-	if err != nil && !errors.Is(err, errNoDeployless) && stateMissing(err, at.Number+lateBlocks > s.seen.Load()) {
+	if err != nil && stateMissing(err, at.Number+lateBlocks > s.seen.Load()) {
 		return true, nil
 	}
 	return false, err

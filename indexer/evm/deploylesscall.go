@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -90,15 +89,21 @@ func (e *endpoint) probeDeployless(ctx context.Context) error {
 	return nil
 }
 
-// refusedDeployless learns from a refusal of a call that the endpoint takes no deployless one, or none any more, and says so. A contract that is asked
-// can't bring that about (manycalls.Deployless).
-func (e *endpoint) refusedDeployless(c *call, refusal *rpc.NodeError) error {
-	if fault := faultOf(refusal); c.to.IsNone() && !rateRefused(refusal) && (fault == faultContract || fault == faultNode) {
-		e.deployless.Learn(false, e.Now())
-		return fmt.Errorf("%w: %w", errNoDeployless, refusal)
+// failedDeployless says why a deployless call failed. Where the endpoint still answers a simple call for the block it takes no deployless one, or none any
+// more, which is learnt: a contract that is asked can't bring that about (manycalls.Deployless).
+func (e *endpoint) failedDeployless(ctx context.Context, block any, why error) error {
+	if err := e.works(ctx, block); err != nil {
+		return e.withoutState(ctx, block, err)
 	}
-	return nil
+	if _, refused := errors.AsType[*rpc.NodeError](why); why == nil || refused || overwhelmed(why) {
+		e.deployless.Learn(false, e.Now())
+	} else {
+		e.deployless.Doubt(e.Now())
+	}
+	return errors.Join(errNoDeployless, why)
 }
+
+func (c *call) isDeployless() bool { return c.to.IsNone() }
 
 // answersMany reports whether an endpoint answers many calls in one, whichever way.
 func (s *Source) answersMany(ctx context.Context, e *endpoint) Answer {

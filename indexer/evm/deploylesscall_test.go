@@ -561,6 +561,50 @@ func TestAProbeThatFails(t *testing.T) {
 	}
 }
 
+// TestRefusalsThatTheProbeDidntShow: whatever becomes of deployless calls where simple ones are answered, single calls follow at once, and the next question
+// is asked by them alone.
+func TestRefusalsThatTheProbeDidntShow(t *testing.T) {
+	t.Parallel()
+	w := newPoolsWorld(t, false)
+	pools := w.pools[1:]
+	for name, refusal := range map[string]string{
+		"an internal error": unlikely, "a time-out": tookLong, "the connection ends": hangsUp, "nothing": nothing, "for want of an address": noTo,
+		"as if it lacked the state": `{"code":-32000,"message":"unsupported"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, now := newGateway(t, w.Node, ""), time.Now()
+			s := sourceOf(t, func() time.Time { return now }, g.URL)
+			var log bytes.Buffer
+			s.pool.Log = slog.New(slog.NewTextHandler(&log, nil))
+			w.states(t, s, pools)
+			g.count()
+			w.states(t, s, pools)
+			all := g.count()[toNone]
+			g.refuse(refusal)
+			for round := range 2 {
+				known := 0
+				for _, got := range w.states(t, s, pools) {
+					if got.Known {
+						known++
+					}
+				}
+				n := g.count()[toNone]
+				if known < 2 || (n > 0) != (round == 0) || n >= all {
+					t.Errorf("in round %d %d pools are known, by %d deployless calls of %d", round, known, n, all)
+				}
+			}
+			if log.Len() > 0 {
+				t.Errorf("the endpoint was left aside: %s", &log)
+			}
+			now = now.Add(manycalls.KnownFor - 1)
+			if w.states(t, s, pools); refusal != hangsUp && g.count()[toNone] > 0 {
+				t.Error("it is asked within the hour")
+			}
+		})
+	}
+}
+
 // hostilePool is the code of a contract that tells a price and no liquidity, and for all else does what the code after says, which begins at its byte 59.
 func hostilePool(code string) string {
 	const slot0, liquidity, price = 29, 52, "6c01000000000000000000000000"

@@ -102,8 +102,8 @@ func reverted(err error) bool {
 // stateMissing reports whether a call failed for want of a block's state. recent says that the block is new enough
 // that a node may simply be late.
 func stateMissing(err error, recent bool) bool {
-	if _, without := errors.AsType[noStateError](err); without {
-		return true
+	if _, without := errors.AsType[noStateError](err); without || errors.Is(err, errNoDeployless) {
+		return !errors.Is(err, errNoDeployless) // who takes no deployless call may have the state
 	}
 	var refusal *rpc.NodeError
 	if !errors.As(err, &refusal) || faultOf(refusal) != faultState {

@@ -77,7 +77,7 @@ func (s *Source) vouchOn(ctx context.Context, e *endpoint, at chain.Ref, gone bo
 		for i := range all {
 			b := &all[i]
 			if !b.settled && b.call.by != e && (!late || b.call.data != callSupply && !b.call.changes) {
-				asked, of = append(asked, &call{to: b.call.to, data: b.call.data}), append(of, b)
+				asked, of = append(asked, &call{to: b.call.to, data: b.call.data, questions: b.call.questions}), append(of, b)
 			}
 		}
 		if len(asked) == 0 {
