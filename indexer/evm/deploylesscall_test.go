@@ -20,6 +20,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -278,12 +279,12 @@ func (w *poolsWorld) addLadder(t *testing.T, state *chain.PoolState, spacing int
 	}
 	var writes []anvil.Request
 	write := func(key int, slot uint64, value []byte) {
-		at := anvil.ToHex(anvil.Keccak(signedBytes(key), numberWord(slot)))
+		at := anvil.ToHex(anvil.Keccak(decode.SignedWord(key), decode.NumberWord(slot)))
 		writes = append(writes, anvil.Request{Method: "anvil_setStorageAt", Params: []any{state.Pool.String(), at, anvil.ToHex(value)}})
 	}
 	for tick, net := range nets {
 		word := wordOfSigned(net)
-		write(int(tick), 5, append(append([]byte(nil), word[16:]...), numberWord(1)[16:]...))
+		write(int(tick), 5, append(append([]byte(nil), word[16:]...), decode.NumberWord(1)[16:]...))
 		compressed := int(tick / spacing)
 		bits := words[wordOf(compressed)]
 		bits[31-compressed&255/8] |= 1 << (compressed & 7)

@@ -51,9 +51,13 @@ func (r v3Reader) readHead(head []*call, f *market.PoolStateFact) (ok bool) {
 	return ok
 }
 
-func (r v3Reader) word(n int) string { return callTickBitmap + hex.EncodeToString(signedBytes(n)) }
+func (r v3Reader) word(n int) string {
+	return callTickBitmap + hex.EncodeToString(decode.SignedWord(n))
+}
 
-func (r v3Reader) tick(t int32) string { return callTicks + hex.EncodeToString(signedBytes(int(t))) }
+func (r v3Reader) tick(t int32) string {
+	return callTicks + hex.EncodeToString(decode.SignedWord(int(t)))
+}
 
 // net is the second word of a tick's answer.
 func (r v3Reader) net(answer []byte) (v market.SignedAmount, ok bool) {

@@ -1,7 +1,6 @@
 package evm
 
 import (
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -28,7 +27,7 @@ type v4Reader struct {
 }
 
 func newV4Reader(p market.PoolCreated) v4Reader {
-	return v4Reader{p.Factory, hash.Keccak256(p.Pool.Bytes(), numberWord(v4Pools))}
+	return v4Reader{p.Factory, hash.Keccak256(p.Pool.Bytes(), decode.NumberWord(v4Pools))}
 }
 
 // part is the slot of a part of the pool's state.
@@ -41,7 +40,7 @@ func (r v4Reader) part(n uint64) [32]byte {
 // entry is the slot of an entry of one of the pool's mappings from signed numbers.
 func (r v4Reader) entry(mapping uint64, key int) string {
 	at := r.part(mapping)
-	return slotText(hash.Keccak256(signedBytes(key), at[:]))
+	return slotText(hash.Keccak256(decode.SignedWord(key), at[:]))
 }
 
 func slotText(slot [32]byte) string { return hex.EncodeToString(slot[:]) }
@@ -100,16 +99,4 @@ func (r v4Reader) apart(calls []*call, questions int) (answers [][]byte, ok bool
 		}
 	}
 	return answers, len(answers) == questions
-}
-
-func numberWord(n uint64) []byte { return binary.BigEndian.AppendUint64(make([]byte, 24), n) }
-
-func signedBytes(n int) []byte {
-	word := numberWord(uint64(n))
-	if n < 0 {
-		for i := range word[:24] {
-			word[i] = 0xff
-		}
-	}
-	return word
 }

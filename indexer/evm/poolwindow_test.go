@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/price"
@@ -119,7 +120,7 @@ func (p *mockPool) answer(data string) []byte {
 	case callSlot0:
 		root := p.sqrtPrice()
 		word := root.Bytes32()
-		return append(word[:], signedBytes(int(p.tick))...)
+		return append(word[:], decode.SignedWord(int(p.tick))...)
 	case callLiquidity:
 		word := p.liquidity.Bytes32()
 		return word[:]
@@ -134,7 +135,7 @@ func (p *mockPool) answer(data string) []byte {
 
 func numbers(list ...int) (out []byte) {
 	for _, n := range list {
-		out = append(out, numberWord(uint64(n))...)
+		out = append(out, decode.NumberWord(uint64(n))...)
 	}
 	return out
 }
@@ -202,7 +203,7 @@ func (p *mockPool) store() {
 	r := newV4Reader(p.PoolCreated)
 	root := p.sqrtPrice()
 	slot0 := root.Bytes32()
-	copy(slot0[9:12], signedBytes(int(p.tick))[29:])
+	copy(slot0[9:12], decode.SignedWord(int(p.tick))[29:])
 	p.slots = map[string][32]byte{slotText(r.slot): slot0, slotText(r.part(v4Liquidity)): p.liquidity.Bytes32()}
 	last := math.MinInt
 	for _, t := range p.ticks {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -101,7 +102,7 @@ func v4PoolID(p market.PoolCreated, fee uint32) market.Address {
 	if hooks.IsNone() {
 		hooks = market.Native
 	}
-	return market.PoolID(hash.Keccak256(addressWord(p.Token0), addressWord(p.Token1), numberWord(uint64(fee)), signedBytes(int(p.TickSpacing)), addressWord(hooks)))
+	return market.PoolID(hash.Keccak256(addressWord(p.Token0), addressWord(p.Token1), decode.NumberWord(uint64(fee)), decode.SignedWord(int(p.TickSpacing)), addressWord(hooks)))
 }
 
 func addressWord(a market.Address) []byte { return append(make([]byte, 12), a.Bytes()...) }

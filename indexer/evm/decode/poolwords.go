@@ -28,3 +28,17 @@ func Int128(b []byte) (v market.SignedAmount) {
 	copy(word[16:], b)
 	return market.SignedFromWord(word)
 }
+
+// NumberWord is a number as a word.
+func NumberWord(n uint64) []byte { return binary.BigEndian.AppendUint64(make([]byte, 24), n) }
+
+// SignedWord is a signed number as a word.
+func SignedWord(n int) []byte {
+	word := NumberWord(uint64(n))
+	if n < 0 {
+		for i := range word[:24] {
+			word[i] = 0xff
+		}
+	}
+	return word
+}
