@@ -8,7 +8,7 @@ const (
 	MostCode = 49_152
 	// MostAnswer is the most bytes that it may return (EIP-170). Some chains allow more of either.
 	MostAnswer = 24_576
-	// answerFormat begins every answer. A code that begins with 0xEF is refused (EIP-3541), so that what contracts answer mustn't come first.
+	// answerFormat begins every answer. A code that begins with 0xEF is refused (EIP-3541), so an answer begins with a byte of ours.
 	answerFormat = 1
 	// callHead is how many bytes stand before a call's data, its address and two for the length of the data, and answerHead how many before an answer: whether
 	// it succeeded, and its length.
@@ -19,47 +19,61 @@ const (
 // for a call with all that the program does about it, of which an account that isn't warm yet takes the most (EIP-2929), and for the memory.
 const byteGas, callGas, memoryGas = 200, 3_000, 30_000
 
+// leastGas is how much gas a call has to have at least beside what is kept back: some nodes give less than they are asked for. With less the program fails as
+// a whole, since it would look as if the contracts that are asked had failed.
+const leastGas = 10_000
+
 // Opcodes that the program uses. None is newer than Constantinople, since chains differ in what they took over from Ethereum: hence no PUSH0.
 const (
 	opAdd, opMul, opSub, opDiv                       = 0x01, 0x02, 0x03, 0x04
 	opLt, opIsZero, opAnd, opXor, opShl, opShr       = 0x10, 0x15, 0x16, 0x18, 0x1b, 0x1c
 	opCodeSize, opCodeCopy, opReturnSize, opReturned = 0x38, 0x39, 0x3d, 0x3e
 	opPop, opMload, opMstore, opMstore8              = 0x50, 0x51, 0x52, 0x53
-	opJump, opJumpI, opGas, opJumpDest               = 0x56, 0x57, 0x5a, 0x5b
+	opJump, opJumpI, opGas, opJumpDest, opInvalid    = 0x56, 0x57, 0x5a, 0x5b, 0xfe
 	opPush1, opPush2, opPush3                        = 0x60, 0x61, 0x62
 	opDup1, opDup3, opDup4, opDup5, opDup7, opDup10  = 0x80, 0x82, 0x83, 0x84, 0x86, 0x89
 	opSwap1, opSwap2                                 = 0x90, 0x91
 	opReturn, opStaticCall                           = 0xf3, 0xfa
 )
 
-// Where the program has its loop and its end, and how long it is; where it has the calls in its memory, above the longest answer.
+// Where the program goes on with enough gas, and has its loop and its end, and how long it is; where it has the calls in its memory, above the longest answer.
 const (
-	atLoop, atEnd, programLen = 23, 115, 120
-	callsHigh, callsLow       = 0x80, 0x00
+	atEnough, atLoop, atEnd, programLen = 10, 34, 126, 131
+	callsHigh, callsLow                 = 0x80, 0x00
 )
 
 // Deployless is the data of a call without a contract's address that makes calls. Of each answer it gives at most so many bytes. It is nil where the calls
 // or their answers may pass the limits.
 //
 // Each call gets an equal part of the gas that is left, and what it doesn't use is the others': so no call can use up what another needs. The calls are
-// static, since a call may be told apart from others by nothing that one before it did.
+// static, so that no call can change what a later one reads.
 func Deployless(calls []Call, most int) []byte {
 	size := programLen
 	for _, c := range calls {
 		size += callHead + len(c.Data)
 	}
-	if len(calls) == 0 || most < 0 || size > MostCode || 1+len(calls)*(answerHead+most) > MostAnswer {
+	if len(calls) == 0 || most < 0 || size > MostCode || 1+len(calls)*(answerHead+most) > MostAnswer || kept(len(calls), most)+leastGas*len(calls) >= 1<<24 {
 		return nil
 	}
 	return program(calls, most)
 }
 
+// kept is how much gas the program keeps back from so many calls.
+func kept(calls, most int) int {
+	return byteGas*(1+calls*(answerHead+most)) + callGas*calls + memoryGas
+}
+
 // program is the data, whatever its length.
 func program(calls []Call, most int) []byte {
-	n, keep := len(calls), byteGas*(1+len(calls)*(answerHead+most))+callGas*len(calls)+memoryGas
+	n, keep := len(calls), kept(len(calls), most)
+	least := keep + leastGas*n
 	const here = programLen // where the calls begin in the code
 	code := []byte{
 		// The comments have the stack after each line, its top to the right.
+
+		// Without enough gas it fails.
+		opGas, opPush3, byte(least >> 16), byte(least >> 8), byte(least), opLt, // least < gas
+		opPush1, atEnough, opJumpI, opInvalid, opJumpDest, //
 
 		// The calls are copied from behind the program into the memory, from 0x8000 on. Answers begin at 0.
 		opPush1, here, opCodeSize, opSub, // size

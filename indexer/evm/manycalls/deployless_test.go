@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,8 +34,13 @@ func withNode(m *testing.M) int {
 // run is an eth_call of code, with as much gas as an indexer gives.
 func run(t *testing.T, code []byte) (answer []byte, err error) {
 	t.Helper()
+	return runWith(t, code, 10_000_000)
+}
+
+func runWith(t *testing.T, code []byte, gas int) (answer []byte, err error) {
+	t.Helper()
 	var out anvil.HexBytes
-	err = node.Call(t.Context(), &out, "eth_call", map[string]string{"data": "0x" + hex.EncodeToString(code), "gas": "0x989680"}, "latest")
+	err = node.Call(t.Context(), &out, "eth_call", map[string]string{"data": "0x" + hex.EncodeToString(code), "gas": fmt.Sprintf("%#x", gas)}, "latest")
 	return out, err
 }
 
@@ -144,6 +150,33 @@ func TestNoCallTakesTheGasOfOthers(t *testing.T) {
 	}
 }
 
+// TestTooLittleGas: with any gas there is the right answer to each call, or none at all.
+func TestTooLittleGas(t *testing.T) {
+	t.Parallel()
+	reads := make([]Call, 20)
+	for i := range reads {
+		// It reads 3 slots of its own: somewhat more than a word of a pool's ticks takes.
+		reads[i] = Call{To: contract(t, fmt.Sprintf("60%02x54600154600254010160005260206000f3", i+3))}
+	}
+	code := Deployless(reads, 32)
+	run := map[bool]int{}
+	for gas := 60_000; gas < 700_000; gas += 7_000 {
+		raw, err := runWith(t, code, gas)
+		if run[err == nil]++; err != nil {
+			continue
+		}
+		list, ok := DeploylessAnswers(raw, len(reads))
+		for i, a := range list {
+			if ok = ok && a.OK && len(a.Data) == 32; !ok {
+				t.Fatalf("with %d gas the call %d is answered %v, %x", gas, i, a.OK, a.Data)
+			}
+		}
+	}
+	if run[true] < 20 || run[false] < 20 {
+		t.Errorf("with %d amounts of gas it answers, with %d it doesn't: the test shows little", run[true], run[false])
+	}
+}
+
 // TestTheLimitsOfAnAnswer: the longest answer that the limits allow comes, and a longer one isn't asked for, since a node refuses it.
 func TestTheLimitsOfAnAnswer(t *testing.T) {
 	t.Parallel()
@@ -164,7 +197,7 @@ func TestTheLimitsOfAnAnswer(t *testing.T) {
 // TestTheLimitsOfTheCode: as much code as the limits allow is run, and more isn't made, since a node refuses it.
 func TestTheLimitsOfTheCode(t *testing.T) {
 	t.Parallel()
-	calls := []Call{{To: identity, Data: make([]byte, (MostCode-programLen)/2-callHead)}, {To: identity, Data: make([]byte, (MostCode-programLen)/2-callHead)}}
+	calls := []Call{{To: identity, Data: make([]byte, (MostCode-programLen)/2-callHead)}, {To: identity, Data: make([]byte, (MostCode-programLen+1)/2-callHead)}}
 	code := Deployless(calls, 5)
 	if len(code) != MostCode {
 		t.Fatalf("the longest code has %d bytes", len(code))
@@ -183,6 +216,7 @@ func TestTheLimitsOfTheCode(t *testing.T) {
 	}
 	for name, nothing := range map[string][]byte{
 		"no call":                      Deployless(nil, 5),
+		"more than its gas can say":    Deployless(make([]Call, 1_500), 5),
 		"answers of less than nothing": Deployless([]Call{{}}, -1),
 	} {
 		if nothing != nil {
@@ -205,7 +239,7 @@ func TestAnswersBeginWithAByteThatNodesTake(t *testing.T) {
 	}
 }
 
-// TestTheProgramsPlaces: the program jumps to where its loop and its end are, and is as long as it says; no opcode of it is newer than Constantinople.
+// TestTheProgramsPlaces: the program jumps to where its loop and its end are, and where it goes on with enough gas, and is as long as it says; no opcode of it is newer than Constantinople.
 func TestTheProgramsPlaces(t *testing.T) {
 	t.Parallel()
 	code := program(nil, 0)
@@ -223,7 +257,7 @@ func TestTheProgramsPlaces(t *testing.T) {
 			t.Errorf("the opcode %#x at %d is newer", op, at)
 		}
 	}
-	if len(places) != 2 || places[0] != atLoop || places[1] != atEnd {
+	if !slices.Equal(places, []int{atEnough, atLoop, atEnd}) {
 		t.Errorf("the places to jump to are %v", places)
 	}
 }
