@@ -2,6 +2,7 @@ package evm
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,6 +43,7 @@ func (s *Source) NewestPoolStates(ctx context.Context, pools []market.PoolCreate
 	}
 	told := make([]newestStates, len(list))
 	if err := s.inOneWay(ctx, func(ways manycalls.Ways) error {
+		s.findWay(ctx, pools, ways)
 		var asking sync.WaitGroup
 		for i, e := range list {
 			asking.Go(func() { told[i] = s.newestOn(ctx, e, pools, ways) })
@@ -66,6 +68,18 @@ func (s *Source) NewestPoolStates(ctx context.Context, pools []market.PoolCreate
 		out = append(out, chain.StatesAfter{After: t.after, States: s.agreedStates(same, len(pools))})
 	}
 	return out, nil
+}
+
+// findWay finds out which way there is, and who takes deployless calls, so that this takes none of the time between two heads.
+func (s *Source) findWay(ctx context.Context, pools []market.PoolCreated, ways manycalls.Ways) {
+	isV3 := func(p market.PoolCreated) bool { return p.Protocol.Concentrated() && p.Protocol != market.UniswapV4 }
+	if !slices.ContainsFunc(pools, isV3) || ways.First() != manycalls.ByMulticall3 {
+		return
+	}
+	c := &call{to: multicall3, data: manycalls.ByMulticall3.Data(manycalls.Probe(1, wordLength), wordLength)}
+	if err := s.callsAt(ctx, newest, []*call{c}); err == nil && manycalls.ByMulticall3.IsMissing(c.answer, !c.ok, 1) {
+		ways.Next(manycalls.ByMulticall3)
+	}
 }
 
 // newestOn asks one endpoint.

@@ -202,22 +202,9 @@ func (a *poolAsking) finish() {
 		ticks[i] = market.TickNet{Tick: a.ticks[i], Net: net}
 	}
 	if a.window.IsWhole() {
-		a.state.Known = addUp(ticks, f)
+		a.state.Known = ticks.AddsUp(f.Tick, f.Liquidity)
 	} else {
 		ticks, a.state.Known = ticks.Close(a.window, f.Tick, f.Liquidity)
 	}
 	f.Ticks, f.Window = string(ticks.Marshal()), a.window
-}
-
-// addUp reports whether the ticks up to the current one add up to the liquidity, and all of them to nothing: so they do in every such pool
-// (Uniswap V3's whitepaper, 6.3).
-func addUp(ticks market.TickMap, f *market.PoolStateFact) bool {
-	var active, all market.SignedAmount
-	for _, t := range ticks {
-		all = all.Add(t.Net)
-		if t.Tick <= f.Tick {
-			active = all
-		}
-	}
-	return all.IsZero() && active == market.SignedAmount{Abs: f.Liquidity}
 }

@@ -271,7 +271,7 @@ func (p *mockPool) holdWindow(t fataler, f market.PoolStateFact) {
 	if !slices.Equal(inside(got), inside(p.ticks)) {
 		t.Fatalf("within the window %+v there are %d ticks, want %d", w, len(inside(got)), len(inside(p.ticks)))
 	}
-	if !addUp(got, &f) {
+	if !got.AddsUp(f.Tick, f.Liquidity) {
 		t.Fatalf("the window's ticks don't add up: %v", got)
 	}
 	for _, baseIs0 := range []bool{true, false} {

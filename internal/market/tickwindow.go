@@ -125,3 +125,16 @@ func (m TickMap) Close(w TickWindow, tick int32, liquidity Amount) (closed TickM
 func (w TickWindow) Fits(m TickMap, tick int32) bool {
 	return w.IsWhole() || w.Lower < w.Upper && w.Has(tick) && (len(m) == 0 || m[0].Tick >= w.Lower && m[len(m)-1].Tick <= w.Upper)
 }
+
+// AddsUp reports whether the ticks up to the current one add up to the liquidity, and all of them to nothing: so they do in every pool of which all ticks
+// are known (Uniswap V3's whitepaper, 6.3).
+func (m TickMap) AddsUp(tick int32, liquidity Amount) bool {
+	var active, all SignedAmount
+	for _, t := range m {
+		all = all.Add(t.Net)
+		if t.Tick <= tick {
+			active = all
+		}
+	}
+	return all.IsZero() && active == SignedAmount{Abs: liquidity}
+}
