@@ -1,10 +1,17 @@
 package mainnet
 
 import (
+	"bytes"
+	"io"
 	"maps"
 	"math"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,6 +31,30 @@ func (s *standIn) later(t *testing.T, blocks uint64) *standIn {
 	out := *s
 	out.cfg, out.database, out.metrics = &cfg, filepath.Join(t.TempDir(), "later.db"), prometheus.NewRegistry()
 	return &out
+}
+
+// countDeployless has the stand-in asked through a proxy that counts the eth_calls without a contract's address.
+func (s *standIn) countDeployless(t *testing.T) *atomic.Int64 {
+	t.Helper()
+	target, err := url.Parse(s.cfg.Endpoints[0].URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy, count := httputil.NewSingleHostReverseProxy(target), new(atomic.Int64)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		calls := bytes.Count(body, []byte(`"eth_call"`)) // each with its parameters in an object, in which the address is the only "to"
+		count.Add(int64(calls - bytes.Count(body, []byte(`"to":`))))
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	s.cfg.Endpoints = slices.Clone(s.cfg.Endpoints)
+	s.cfg.Endpoints[0].URL = server.URL
+	return count
 }
 
 func poolsOf(t *testing.T, s *standIn, st *store.Store) map[market.Address]market.Pool {
@@ -68,8 +99,12 @@ func TestPoolsOlderThanTheIndex(t *testing.T) {
 			}, node.Profile{Client: "Geth"})
 			early := poolsOf(t, s, s.index(t))
 			l := s.later(t, s.Chain.Head().Number-s.Chain.Genesis()-began)
+			deployless := l.countDeployless(t)
 			st := l.index(t)
 			late := poolsOf(t, l, st)
+			if n := deployless.Load(); n > 1 != without { // the first is a probe
+				t.Errorf("the later index makes %d calls without an address", n)
+			}
 			of := holdPools(t, early, late)
 			if of[market.UniswapV3] < 3 || of[market.UniswapV4] < 1 {
 				t.Errorf("the later index has %v pools: the comparison shows little", of)
