@@ -171,9 +171,12 @@ func (r *run) untilSupplied(ctx context.Context) (failure string, err error) {
 		if err == nil {
 			tokens, err = c.telling(ctx, tokens)
 		}
-		if err != nil || len(tokens) == 0 {
-			r.log.add("every token with a price has a supply after %d blocks", n)
+		if err != nil {
 			return "", err
+		}
+		if len(tokens) == 0 {
+			r.log.add("every token with a price has a supply after %d blocks", n)
+			return "", nil
 		}
 		if n == untilSupplied {
 			return fmt.Sprintf("%d tokens with a price have no supply after %d blocks, and their contracts tell one: %v", len(tokens), n, tokens), nil

@@ -50,7 +50,10 @@ func (s *Source) deploylessTakers(ctx context.Context) []*endpoint {
 func (s *Source) takesDeploylessOn(ctx context.Context, e *endpoint) Answer {
 	if _, _, old := e.deployless.At(e.Now()); old {
 		ask := func(ctx context.Context, e *endpoint) error { return e.probeDeployless(ctx) }
-		if err := s.pool.On(ctx, e, ask); err != nil && ctx.Err() == nil {
+		// The probe, and a simple call after it, are bounded, but not what an endpoint is asked before its first use.
+		bounded, cancel := context.WithTimeout(ctx, 2*probeTime)
+		defer cancel()
+		if err := s.pool.On(bounded, e, ask); err != nil && ctx.Err() == nil {
 			e.deployless.Forget(e.Now())
 		}
 	}

@@ -201,8 +201,8 @@ func (r *Ranker) forget(statuses map[string]store.ChainStatus) (gone bool) {
 	return gone
 }
 
-// tokensOf are the tokens of a chain; anew says that they were read anew since the last look. After a reorg, or when the
-// database was restored to what it was before, the chain is read from the beginning, and until that is done the tokens stay as they were. A
+// tokensOf are the tokens of a chain; anew says that they were read anew since the last look. After a reorg, when the
+// database was restored to what it was before, or where nobody tells what changed, the chain is read from the beginning, and until that is done the tokens stay as they were. A
 // chain that comes later than the others is read so, too, and has no tokens until then.
 func (r *Ranker) tokensOf(ctx context.Context, id string, status store.ChainStatus, in *declared.Catalog) (b *chainTokens, anew bool) {
 	b = r.chains[id]

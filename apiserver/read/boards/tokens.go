@@ -31,7 +31,8 @@ const pruneEvery = 16
 type chainTokens struct {
 	chain         string
 	seen, rewinds int64
-	// lapsed says that the database has taken back what was read: by a reorg, or since it is another one, which knows less.
+	// lapsed says that the chain has to be read anew: the database has taken back what was read, by a reorg or since it is another one, which knows less, or nobody tells
+	// what changed since.
 	lapsed     bool
 	status     store.ChainStatus
 	stale      bool

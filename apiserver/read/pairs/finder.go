@@ -368,11 +368,14 @@ func (f *Finder) pairsOf(ctx context.Context, hits []search.Hit) ([]Pair, error)
 	var out []Pair
 	for _, h := range hits {
 		i := slices.IndexFunc(tokens[h.Mint], func(t figures.Token) bool { return t.Chain == h.Chain })
-		if i < 0 {
+		var list []Pair
+		if i >= 0 {
+			list = pricedPools(&tokens[h.Mint][i])
+		}
+		if len(list) == 0 {
 			f.doubt(h.Chain, h.Mint)
 			continue
 		}
-		list := pricedPools(&tokens[h.Mint][i])
 		if h.Match != search.Address {
 			list = list[:min(len(list), pairsOfToken)]
 		}

@@ -44,8 +44,8 @@ func (t *told) whole(seen int64) *Changed {
 	return &t.Changed
 }
 
-// Query asks what the commits of one index tell, which stands in the query by its place among those that are asked for. Commits above the chain's newest are
-// of an index that had the same name, and was purged by a version that doesn't know them.
+// Query asks what the commits of one index tell, which stands in the query by its place among those that are asked for. Lists of later commits than
+// the newest are of an index that had the same name, and was purged by a version that doesn't know them.
 func Query(place int) string {
 	n := strconv.Itoa(place)
 	return "SELECT " + n + " AS place, number, kinds, tokens, launches FROM commits WHERE chain = ? AND number > ? AND number <= (SELECT commit_no FROM chains WHERE id = ?) " +

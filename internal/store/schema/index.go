@@ -226,9 +226,9 @@ func alone(ctx context.Context, s *database.DB, f func(*pgx.Conn) error) error {
 	return err
 }
 
-// DropUnused drops the indexes that nobody asks any more, beside the work. It does nothing where another process looks after the database.
+// DropUnused drops the indexes that nobody asks any more, beside the work. It fails with errOthersBuild where another process looks after the database.
 func DropUnused(ctx context.Context, s *database.DB, log *slog.Logger) error {
-	err := alone(ctx, s, func(conn *pgx.Conn) error {
+	return alone(ctx, s, func(conn *pgx.Conn) error {
 		for _, x := range unusedIndexes {
 			var there bool
 			if err := conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", x.name).Scan(&there); err != nil || !there {
@@ -248,10 +248,6 @@ func DropUnused(ctx context.Context, s *database.DB, log *slog.Logger) error {
 		}
 		return nil
 	})
-	if errors.Is(err, errOthersBuild) {
-		return nil
-	}
-	return err
 }
 
 // indexBuilder builds indexes over one connection. Nothing of it is in a transaction.

@@ -95,17 +95,23 @@ func Maintain(ctx context.Context, s *database.DB, log *slog.Logger) {
 		log.WarnContext(ctx, "a bound that an earlier split left is still there", "err", err.Error())
 	}
 	BuildIndexes(ctx, s, log)
-	for began, dropped := time.Now(), false; ctx.Err() == nil; {
+	replaced := time.NewTimer(upgradeTime)
+	defer replaced.Stop()
+	for ctx.Err() == nil {
 		pause := partitionPause
 		if err := SplitLarge(ctx, s, log, partitionBytes); err != nil && ctx.Err() == nil {
 			pause = failedPause
 			log.WarnContext(ctx, "large tables are not split by time yet", "retry_in", pause.String(), "err", err.Error())
 		}
-		if !dropped && time.Since(began) > upgradeTime {
-			err := DropUnused(ctx, s, log)
-			if dropped = err == nil; !dropped && ctx.Err() == nil {
-				log.WarnContext(ctx, "an index that nobody asks any more is still there", "retry_in", pause.String(), "err", err.Error())
+		select {
+		case <-replaced.C:
+			if err := DropUnused(ctx, s, log); err != nil {
+				replaced.Reset(pause)
+				if ctx.Err() == nil && !errors.Is(err, errOthersBuild) {
+					log.WarnContext(ctx, "an index that nobody asks any more is still there", "retry_in", pause.String(), "err", err.Error())
+				}
 			}
+		default:
 		}
 		wait.For(ctx, pause)
 	}
