@@ -68,6 +68,7 @@ func TestCapabilitiesOfProfiles(t *testing.T) {
 		c := &want[i].can
 		c.LatestState, c.Client, c.Endpoint = evm.Yes, p.Client+"/stand-in", rpc.EndpointName(i)
 		c.Logs, c.LogFilters = evm.Yes, max(c.LogFilters, 1)
+		c.ManyCalls = evm.Yes // by Multicall3
 	}
 	source, err := evm.NewSource(&cfg, evm.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	if err != nil {
