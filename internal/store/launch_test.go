@@ -311,7 +311,7 @@ func TestPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	for query, want := range map[string][]string{
-		"changed":        {"SEARCH commits USING PRIMARY KEY (chain=? AND number>?)", "SEARCH chains USING"},
+		"changed":        {"SEARCH commits USING PRIMARY KEY (chain=? AND number>? AND number<?)", "SEARCH chains USING"},
 		"own curves":     {"COVERING INDEX launches_curve (chain=? AND curve=?)"},
 		"next curve":     {"COVERING INDEX launches_curve (chain=? AND curve>?)"},
 		"creator":        {"COVERING INDEX launches_creator_order (chain=? AND creator=?)"},
