@@ -131,6 +131,27 @@ func (w *testWorld) follow(t *testing.T, st *store.Store, n int) {
 	}
 }
 
+// awaitAsFollowed waits until no more tokens' pasts are being read in an index than in another: they are read beside the blocks.
+func (w *testWorld) awaitAsFollowed(t *testing.T, first, second *store.Store) {
+	t.Helper()
+	indexing := func(st *store.Store) (n int) {
+		list, err := st.Inspect.Tokens(t.Context(), "base", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range list {
+			if list[i].Holders.Status == market.HoldersIndexing {
+				n++
+			}
+		}
+		return n
+	}
+	deadline := time.Now().Add(60 * time.Second)
+	for indexing(second) > indexing(first) && time.Now().Before(deadline) { // then the rows differ, and the comparison says which
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
 // replay indexes anew from the facts that an index kept, by a node without old state, and wants the same rows.
 func (w *testWorld) replay(t *testing.T, cfg *chainconfig.Chain, from *store.Store) {
 	t.Helper()
@@ -152,6 +173,7 @@ func (w *testWorld) replay(t *testing.T, cfg *chainconfig.Chain, from *store.Sto
 	again.Endpoints = []chainconfig.Endpoint{{URL: url, Weight: 1}}
 	stop := run(t, &again, second, 0)
 	w.await(t, second)
+	w.awaitAsFollowed(t, from, second)
 	stop()
 	want, got := derivedRows(t, from), derivedRows(t, second)
 	for table := range want {
