@@ -171,7 +171,7 @@ func (e *enrichment) tookState(b *market.Block, f market.PoolStateFact) {
 }
 
 // follow moves the prices of the pools of which a window is known on as a block does. A pool that leaves its window is asked before the next block with
-// any event, however short ago it was asked in vain.
+// any event, even if it was asked in vain a moment ago.
 func (w *stateless) follow(b *market.Block) {
 	var moved []market.Address
 	for _, tx := range b.Txs {

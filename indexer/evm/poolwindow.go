@@ -9,7 +9,7 @@ import (
 
 // Some pools have more ticks than the calls for one pool can read: busy ones with a narrow tick spacing, or one that a stranger gave many. So the bitmap words around
 // the price are read first. If the other words and all marked ticks fit into the remaining calls, they are read, too. If not, only the ticks nearest to the price
-// are read, as many as fit. Liquidity farther away isn't counted.
+// are read, as many as fit into the calls. Liquidity outside of these ticks isn't counted.
 
 const (
 	// nearCalls is in how many calls the words around the price are asked for, and singleNear where each call has one question alone.

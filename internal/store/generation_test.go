@@ -96,7 +96,7 @@ func told(t *testing.T, s *store.Store, chain string) map[string]any {
 	put("traded", traded, err)
 	trades, err := all(s.Trades.OfWallet(ctx, address(601), []string{chain}, 100))
 	put("wallet", trades, err)
-	walked, err := s.Launches.Of(ctx, chain, mints)
+	walked, err := s.Launches.ByMint(ctx, chain, mints)
 	put("launches", walked, err)
 	late, err := all(s.Launches.OfLate(ctx, chain, store.OfLate{}))
 	put("launches of late", late, err)

@@ -165,7 +165,7 @@ func same(t *rapid.T, s *store.Store, seen int64, want []market.Launch) {
 			t.Fatalf("no commit since %d tells that launch %s changed", seen, rows[i].Mint)
 		}
 	}
-	got, err := s.Launches.Of(t.Context(), "base", changed["base"].Launches)
+	got, err := s.Launches.ByMint(t.Context(), "base", changed["base"].Launches)
 	if err != nil {
 		t.Fatal(err)
 	}

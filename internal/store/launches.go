@@ -49,8 +49,8 @@ func (s Launches) At(ctx context.Context, mints []market.Address) ([]LaunchNow, 
 	})
 }
 
-// Of lists the launches of some of a chain's tokens, in no order; of those that are gone there is none.
-func (s Launches) Of(ctx context.Context, chain string, mints []market.Address) (out []market.Launch, err error) {
+// ByMint lists the launches of some of a chain's tokens, in no order. It leaves out tokens whose launch is gone.
+func (s Launches) ByMint(ctx context.Context, chain string, mints []market.Address) (out []market.Launch, err error) {
 	chain = s.served.indexOf(chain)
 	for part := range slices.Chunk(addressKeys(mints), database.LoadKeys) {
 		marks, args := database.List(part)

@@ -79,7 +79,7 @@ func (b *chainTokens) readLaunches(ctx context.Context, src *source, changed []m
 	if b.seen == 0 {
 		return b.readFirst(ctx, src)
 	}
-	list, err := src.store.Launches.Of(ctx, b.chain, changed)
+	list, err := src.store.Launches.ByMint(ctx, b.chain, changed)
 	if err != nil {
 		return err
 	}

@@ -153,7 +153,7 @@ func (r *Ranker) Refresh(ctx context.Context, statuses map[string]store.ChainSta
 	return nil
 }
 
-// take reads what a chain's commits changed; unread is why that couldn't be asked. A chain of which nobody tells what it is, is read anew.
+// take reads what a chain's commits changed; unread is the error where that couldn't be asked. Where nobody tells what changed, the chain is read anew.
 func (r *Ranker) take(ctx context.Context, l *chainLook, in *declared.Catalog, c *store.Changed, unread error) error {
 	switch {
 	case !l.fresh:

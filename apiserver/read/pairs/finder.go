@@ -33,7 +33,7 @@ const (
 	// walkEvery is the pace at which the index reads a chain's listings anew: a liquidity in USD moves with the price of its
 	// quote, which changes no row of the token.
 	walkEvery = 15 * time.Minute
-	// walkPause is how long it waits at least since the last time before it does so since nobody tells what changed.
+	// walkPause is the shortest time between two such readings where nobody tells what changed.
 	walkPause = time.Minute
 	// walkTime bounds reading all listings of a chain.
 	walkTime = 5 * time.Minute

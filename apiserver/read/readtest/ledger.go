@@ -137,7 +137,7 @@ type Launch struct {
 	Buyers              int
 }
 
-// Untell loses the lists of what the chain's commits changed, as one has none that an earlier version made.
+// Untell deletes the lists of what the chain's commits changed. An earlier version's commits have none.
 func (w *Ledger) Untell(chain string) {
 	w.t.Helper()
 	if _, err := w.Store.Inspect.Database().Write.ExecContext(w.t.Context(), "DELETE FROM commits WHERE chain = ?", chain); err != nil {

@@ -92,7 +92,7 @@ func tradedIn(logs []market.Log, first map[market.Address]bool) (traded []market
 	return traded
 }
 
-// movedIn gives the first tokens that move to or from an exchange in a transaction: those that a pool has of former transactions count, too.
+// movedIn gives the first tokensTried tokens that move to or from an exchange in a transaction. A token that moved in an earlier transaction counts again.
 func movedIn(logs []market.Log, exchange market.Address) (tokens []market.Address) {
 	for _, l := range logs {
 		t, ok := l.Event.(market.Transfer)

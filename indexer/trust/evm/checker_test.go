@@ -451,7 +451,7 @@ func TestIndexChecks(t *testing.T) {
 	is(r, report.LiquidityDepth, report.Fail, report.High, 600.0)
 	is(r, report.PairAge, report.Warn, report.Medium, 90.0)
 
-	// Of a pool with a window, only the liquidity inside is known. Of a pool whose ticks aren't known, no liquidity is known.
+	// The index knows the liquidity of one pool within a window of ticks alone, and nothing of the liquidity of another one, whose ticks it doesn't know.
 	r = c(func(k *trust.Known) { k.Pools[0].Window = market.TickWindow{Lower: -1000, Upper: 1000} })
 	if got := r.Find(report.LiquidityDepth); got.Result != report.Pass || !strings.HasPrefix(got.Evidence[0].Detail, "it holds at least ") {
 		t.Errorf("%+v", got)

@@ -1,5 +1,5 @@
-// Package commitlog is the table of commits: of each commit of an index, the tokens, launches and kinds of rows that it changed, by which those who follow the chain are
-// told.
+// Package commitlog is the table of commits. It lists for each commit of an index the tokens, launches and kinds of rows that the commit changed. Readers who follow the
+// chain learn from it which rows to read again.
 package commitlog
 
 import (
@@ -19,7 +19,7 @@ type row struct {
 
 	Chain  string `bun:",pk"`
 	Number int64  `bun:",pk"`
-	// Kinds is a sum of Kinds.
+	// Kinds is the sum of the kinds of rows that changed.
 	Kinds int64
 	// Tokens and Launches are lists as addressList writes them.
 	Tokens, Launches []byte
@@ -47,7 +47,7 @@ type addressList struct {
 	isFull bool
 }
 
-// ListedAtMost bounds how many addresses a commit lists: a block has some hundred, and the past changes as many as it has.
+// ListedAtMost bounds how many addresses a commit lists. A block changes some hundred tokens. A commit of the past has many blocks, and may change any number.
 const ListedAtMost = 2048
 
 func (l *addressList) add(a market.Address) {
@@ -132,14 +132,14 @@ func (g *Log) AddTouched(t *market.Touched) {
 }
 
 const (
-	// Kept is how many commits a reader may miss and still be told what changed: after 200 seconds of blocks of 100 ms a chain is read anew.
+	// Kept is how many commits a reader may miss and still be told what changed. With blocks of 100 ms that is 200 seconds.
 	Kept = 2048
 	// DroppedAtOnce is after how many commits older ones are dropped.
 	DroppedAtOnce = 64
 )
 
-// Write keeps what the commit with a number changes, and now and then drops older ones. dropped is the newest commit that was dropped before, 0 for none; it gives
-// what that is then.
+// Write writes the list of the commit with a number, and now and then drops lists of older commits. dropped is the newest commit whose list was dropped before, 0 for
+// none. Write gives the newest one whose list is dropped now.
 func (g *Log) Write(ctx context.Context, tx *database.Transaction, index string, number, dropped int64) (int64, error) {
 	if g.isOff {
 		return dropped, nil

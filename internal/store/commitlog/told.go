@@ -23,17 +23,17 @@ type Changed struct {
 	Quotes, Metadata, Trust bool
 }
 
-// told is what the commits of a chain tell that a reader hasn't seen.
+// told is what the lists of the commits tell that a reader hasn't seen.
 type told struct {
 	Changed
 
 	listed struct{ tokens, launches map[market.Address]bool }
-	// newest is the chain's newest commit, and commits is how many commits tell something, the last of which is last.
+	// newest is the index's newest commit, commits is how many lists there are, and last is the number of the last of them.
 	newest, last, commits int64
 	isCut                 bool
 }
 
-// whole is what changed since a commit; nil where that isn't told whole.
+// whole is what changed since a commit; nil where the lists don't tell all of it.
 func (t *told) whole(seen int64) *Changed {
 	switch {
 	case t.newest <= seen:
@@ -52,7 +52,7 @@ func Query(place int) string {
 		"UNION ALL SELECT " + n + ", commit_no, -1, NULL, NULL FROM chains WHERE id = ?"
 }
 
-// Since is what the commits after some tell of some indexes, in their order; nil of one of which nobody tells all of it.
+// Since gives what changed in each of some indexes after a commit of it. It is nil for an index of which the lists don't tell all.
 func Since(ctx context.Context, db *database.DB, indexes []string, seen []int64) ([]*Changed, error) {
 	parts := make([]string, len(indexes))
 	var args []any

@@ -180,8 +180,8 @@ func copyRows[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows
 	return err
 }
 
-// emptyStage empties a temporary table that this transaction has written to, and notes that it is written to now. The end of the transaction empties it as
-// well, so that one piece of rows, as most blocks have, spares a TRUNCATE, which makes a file and changes the catalog.
+// emptyStage empties a temporary table if this transaction has written to it, and notes that it is written to now. The end of the transaction empties the table
+// too. So most blocks, which have one piece of rows, need no TRUNCATE, which makes a file and changes the catalog.
 func (tx *Transaction) emptyStage(ctx context.Context, table string) error {
 	if tx.staged[table] {
 		_, err := tx.Tx.Tx.ExecContext(ctx, "TRUNCATE "+table)

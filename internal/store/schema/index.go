@@ -67,8 +67,8 @@ var lateIndexes = []lateIndex{
 	{name: "trades_key", table: "trades", columns: "chain, block, log_index, time", replacesKey: "trades_pkey"},
 }
 
-// unusedIndexes are indexes that earlier versions asked, with their tables: what they told stands in the table of commits since schema 30. Without them most changes
-// of a token or a launch touch no index at all.
+// unusedIndexes are indexes that earlier versions asked, with their tables: what they told stands in the table of commits since schema 30. Without them a change
+// of a token or a launch may touch no index at all.
 var unusedIndexes = []struct{ name, table string }{{"tokens_commit", "tokens"}, {"pools_commit", "pools"}, {"launches_commit", "launches"}}
 
 // create gives the beginning of the statement that makes the index.
@@ -237,7 +237,7 @@ func DropUnused(ctx context.Context, s *database.DB, log *slog.Logger) error {
 				}
 				continue
 			}
-			// It waits for all who use the table, as a dump does for hours. What is cut off is gone on with another time.
+			// It waits for all who use the table, and a dump may use it for hours. A drop that the time limit ends is tried again later.
 			if _, err := conn.Exec(ctx, "SET statement_timeout = '60s'"); err != nil {
 				return err
 			}
