@@ -368,7 +368,7 @@ func (g *gapped) PoolFacts(context.Context, chain.Ref, []chainconfig.Exchange, [
 	return nil, nil, errNotOfGapped
 }
 
-func (g *gapped) Supplies(_ context.Context, at chain.Ref, tokens []market.Address, _ func(market.Fact) bool) (facts []market.SupplyFact, err error) {
+func (g *gapped) Supplies(_ context.Context, at chain.Ref, tokens []market.Address, _ func(market.SupplyFact) chain.Doubt) (facts []market.SupplyFact, err error) {
 	after := g.after(at)
 	for _, token := range tokens {
 		facts = append(facts, market.SupplyFact{Token: token, Supply: after[market.BalanceKey{Token: token}]})

@@ -26,8 +26,6 @@ type nodeFault struct {
 	ofHead bool
 	// apart faults are drawn by drawPruned alone.
 	apart bool
-	// off says why the fault isn't drawn yet.
-	off string
 	// whole answers instead of the node, or spoils the whole answer; calls spoils the answers of single calls.
 	whole func(*exchange)
 	calls func(*node, *call)
@@ -76,7 +74,7 @@ var evmFaults = map[string]nodeFault{
 	"head of the year 10000":  {kind: lie, ofHead: true, calls: headTime(beyondFormat)},
 	"logs of the year 10000":  {kind: lie, calls: logTimes(beyondFormat)},
 	"no balances":             {kind: lie, calls: noBalances},
-	"no supply":               {kind: lie, off: "a sample of a supply that isn't known yet rests on one endpoint", calls: noSupply},
+	"no supply":               {kind: lie, calls: noSupply},
 	"balances of its own":     {kind: lie, calls: balancesLie},
 	"decimals of its own":     {kind: lie, calls: decimalsLie},
 	"receipts of its own":     {kind: lie, calls: receiptsLie},
@@ -86,11 +84,11 @@ var evmFaults = map[string]nodeFault{
 }
 
 // faultsOf are the names of the faults of a kind that are drawn for a family, in order.
-func faultsOf(family string, k kind, off bool) []string {
+func faultsOf(family string, k kind) []string {
 	var names []string
 	all := faultsOfFamily(family)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if f := all[name]; f.kind == k && !f.apart && (f.off == "" || off) {
+		if f := all[name]; f.kind == k && !f.apart {
 			names = append(names, name)
 		}
 	}

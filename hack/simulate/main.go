@@ -53,7 +53,6 @@ type settings struct {
 	planFile string
 	rows     string
 	bound    int
-	off      bool
 	keep     bool
 	report   string
 }
@@ -87,7 +86,6 @@ func start(args []string) error {
 	flags.StringVar(&s.planFile, "plan-file", "", "run the plan in this file, as --plan prints one, and no seed")
 	flags.StringVar(&s.rows, "rows", "", "with planted: these rows alone, as in 1,7-9")
 	flags.IntVar(&s.bound, "bound", 12, "with planted: the most seeds that are run to find a defect")
-	flags.BoolVar(&s.off, "off", false, "draw the faults as well that are known not to be mended")
 	flags.BoolVar(&s.keep, "keep", false, "keep the folders of seeds that hold, too")
 	flags.StringVar(&s.report, "report", "", "file for the outcomes, a JSON line each")
 	flags.Usage = func() {
@@ -113,7 +111,7 @@ func start(args []string) error {
 	if s.plan > 0 {
 		out := json.NewEncoder(os.Stdout)
 		out.SetIndent("", "  ")
-		return out.Encode(draw(s.plan, s.family, s.off))
+		return out.Encode(draw(s.plan, s.family))
 	}
 	seeds, err := parseSeeds(s.seeds)
 	if err != nil {
@@ -231,7 +229,7 @@ func (c *campaign) seeds(list []uint64) func() (seed uint64, number int, ok bool
 }
 
 func (c *campaign) run(ctx context.Context, seed uint64, number int) {
-	p := cmp.Or(c.written, draw(seed, c.family, c.off))
+	p := cmp.Or(c.written, draw(seed, c.family))
 	dir := filepath.Join(c.dir, fmt.Sprintf("%d-%d", seed, number))
 	out, err := play(ctx, p, dir, c.server)
 	if ctx.Err() != nil {
@@ -304,7 +302,7 @@ func (c *campaign) conclude(ctx context.Context) error {
 		fmt.Printf("%-26s %8d %8d\n", name, c.faults[name], c.seedsOf[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(faultsOfFamily(c.family))) {
-		if c.faults[name] == 0 && (c.off || faultsOfFamily(c.family)[name].off == "") {
+		if c.faults[name] == 0 {
 			fmt.Printf("%-26s never met\n", name)
 		}
 	}

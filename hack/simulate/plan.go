@@ -70,15 +70,15 @@ const firstPart = 4
 // reorgBlocks is the undo horizon of the simulated chain. Blocks that a liar forged are found out within it.
 const reorgBlocks = 400
 
-// draw makes the plan of a seed, for a chain of a family. off switches on the faults that are known not to be mended yet.
-func draw(seed uint64, family string, off bool) *Plan {
+// draw makes the plan of a seed, for a chain of a family.
+func draw(seed uint64, family string) *Plan {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	p := &Plan{Seed: seed, Family: family, Database: "postgres", Blocks: 90 + rng.IntN(40)}
 	if seed%3 == 0 { // so that any short list of seeds has both
 		p.Database = "sqlite"
 	}
 	p.Second = p.Database == "postgres" && rng.IntN(3) == 0
-	p.drawNodes(rng, off)
+	p.drawNodes(rng)
 	p.drawEvents(rng)
 	if p.Database == "postgres" && rng.IntN(2) == 0 {
 		p.Commits = map[int64]string{}
@@ -129,7 +129,7 @@ func (p *Plan) lying() bool {
 
 // drawNodes keeps to what the oracles hold for: lies of one in three, omissions and errors of one in two, passing errors of all. An
 // endpoint that lies does so to the end, and beside it the last one has no faults: with a liar, a majority has to be right.
-func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
+func (p *Plan) drawNodes(rng *rand.Rand) {
 	count := pick(rng, []int{1, 2, 2, 3, 3, 3, 3}) // with three there can be a liar
 	p.Nodes = make([]Node, count)
 	liar := false
@@ -156,12 +156,12 @@ func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
 			break
 		}
 		for range 1 + rng.IntN(3) {
-			n.Faults = append(n.Faults, p.drawNodeFault(rng, worst, off))
+			n.Faults = append(n.Faults, p.drawNodeFault(rng, worst))
 		}
 		switch {
 		case worst == lie:
 			liar = true
-			n.Faults = append(n.Faults, p.drawLies(rng, off)...)
+			n.Faults = append(n.Faults, p.drawLies(rng)...)
 		case i == 0 && count == 2 && rng.IntN(3) == 0 && p.Family == familyEVM: // the receipts decide between two
 			liar = true
 			n.Faults = append(n.Faults, NodeFault{Fault: "half of the logs", From: firstPart + 6, To: p.Blocks, Percent: 100})
@@ -170,10 +170,10 @@ func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
 }
 
 // drawLies draws a lie of any kind, a false head, or both.
-func (p *Plan) drawLies(rng *rand.Rand, off bool) (faults []NodeFault) {
+func (p *Plan) drawLies(rng *rand.Rand) (faults []NodeFault) {
 	what := rng.IntN(4)
 	if what > 1 {
-		faults = append(faults, NodeFault{Fault: pick(rng, faultsOf(p.Family, lie, off)), From: firstPart + 6, To: p.Blocks, Percent: 100})
+		faults = append(faults, NodeFault{Fault: pick(rng, faultsOf(p.Family, lie)), From: firstPart + 6, To: p.Blocks, Percent: 100})
 	}
 	if what < 3 { // a false head, to the very end: one of three mustn't keep the others' head from being reached
 		f := NodeFault{Fault: pick(rng, headFaults(p.Family)), From: firstPart + 6 + rng.IntN(p.Blocks/3), To: p.Blocks, Ever: true}
@@ -183,10 +183,10 @@ func (p *Plan) drawLies(rng *rand.Rand, off bool) (faults []NodeFault) {
 	return faults
 }
 
-func (p *Plan) drawNodeFault(rng *rand.Rand, worst kind, off bool) NodeFault {
+func (p *Plan) drawNodeFault(rng *rand.Rand, worst kind) NodeFault {
 	var names []string
 	for k := errorFault; k <= min(worst, omission); k++ {
-		names = append(names, faultsOf(p.Family, k, off)...)
+		names = append(names, faultsOf(p.Family, k)...)
 	}
 	f := NodeFault{Fault: pick(rng, names), Percent: pick(rng, []int{5, 20, 50, 100})}
 	f.From = rng.IntN(p.Blocks / 2)

@@ -13,7 +13,7 @@ func TestStatesAreGoneBesideNoLiar(t *testing.T) {
 	isGone := func(f NodeFault) bool { return f.Fault == statePruned }
 	everywhere, first := map[string]int{}, 0
 	for seed := uint64(1); seed < 1000; seed++ {
-		p := draw(seed, familyEVM, false)
+		p := draw(seed, familyEVM)
 		with := 0
 		for _, n := range p.Nodes {
 			i := slices.IndexFunc(n.Faults, isGone)

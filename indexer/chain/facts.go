@@ -16,9 +16,23 @@ type FactSource interface {
 		counts func(market.PoolFact) bool) (facts []market.PoolFact, unsure []bool, err error)
 }
 
+// Doubt says how many endpoints have to say a supply before it counts.
+type Doubt uint8
+
+// Reasons for which a supply is doubted.
+const (
+	// NoDoubt is of a supply that derivation arrived at, too: one endpoint's word is enough.
+	NoDoubt Doubt = iota
+	// Untold is of a supply with nothing to hold it against: two endpoints have to say it, if a second one answers.
+	Untold
+	// Contradicted is of a supply that derivation did not arrive at: two endpoints have to say it, or, if no second one answers, the same one
+	// twice with a pause between.
+	Contradicted
+)
+
 // SampleSource asks tokens for supplies and balances, which derivation is held against.
 type SampleSource interface {
-	Supplies(ctx context.Context, at Ref, tokens []market.Address, doubt func(market.Fact) bool) ([]market.SupplyFact, error)
+	Supplies(ctx context.Context, at Ref, tokens []market.Address, doubt func(market.SupplyFact) Doubt) ([]market.SupplyFact, error)
 	// TellsNewestSupplies reports whether nodes tell supplies as they are now, and not those of a given block.
 	TellsNewestSupplies() bool
 	// NewestSupplies are the supplies of tokens after the newest blocks that nodes have, which are no earlier than a given one. Where nodes tell supplies of a

@@ -92,18 +92,28 @@ func (x *Expectation) Contradicts(f market.Fact) bool {
 		balance.Add(&balance, &moved)
 		return balance != f.Amount
 	case market.SupplyFact:
-		t := x.s.tokens.get(f.Token)
-		if t != nil && t.SupplyStrikes >= market.SupplyUntold {
+		if t := x.s.tokens.get(f.Token); t != nil && t.SupplyStrikes >= market.SupplyUntold {
 			return false
 		}
-		supply, known := x.said[f.Token]
-		if !known && t != nil && t.HasSupply {
-			supply, known = t.Supply, true
-		}
-		minted := x.minted[f.Token]
-		supply.Add(&supply, &minted)
+		supply, known := x.supply(f.Token)
 		return known && supply != f.Supply
 	default:
 		return false
 	}
+}
+
+// KnowsSupply reports whether derivation will have a supply of a token, whose row has to be loaded.
+func (x *Expectation) KnowsSupply(token market.Address) bool {
+	_, known := x.supply(token)
+	return known
+}
+
+func (x *Expectation) supply(token market.Address) (supply market.Amount, known bool) {
+	supply, known = x.said[token]
+	if t := x.s.tokens.get(token); !known && t != nil && t.HasSupply {
+		supply, known = t.Supply, true
+	}
+	minted := x.minted[token]
+	supply.Add(&supply, &minted)
+	return supply, known
 }

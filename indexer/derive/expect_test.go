@@ -43,7 +43,18 @@ func TestExpectationFollowsABatch(t *testing.T) {
 	})
 	check("after a fact and a burn", 6, 7, 198)
 	if x.Contradicts(market.SupplyFact{Token: bob, Supply: e18(1)}) {
-		t.Error("a supply that nobody knew is doubted")
+		t.Error("a supply contradicts one that nobody knows")
+	}
+	if !x.KnowsSupply(dog) || x.KnowsSupply(bob) {
+		t.Error("want the supply of one token known, and that of the other unknown")
+	}
+	x.See(&market.Block{Txs: inOneTx(moved(bob, nobody, alice, e18(5)))})
+	if x.KnowsSupply(bob) {
+		t.Error("a mint alone makes a supply known")
+	}
+	x.See(&market.Block{Facts: []market.Fact{market.SupplyFact{Token: bob, Supply: e18(7)}}})
+	if !x.KnowsSupply(bob) || x.Contradicts(market.SupplyFact{Token: bob, Supply: e18(7)}) || !x.Contradicts(market.SupplyFact{Token: bob, Supply: e18(8)}) {
+		t.Error("a supply that a fact of the batch tells isn't what others are held against")
 	}
 }
 

@@ -556,7 +556,16 @@ func (e *enrichment) sample(ctx context.Context, b *market.Block, keys []market.
 	for _, f := range balances {
 		e.add(b, f)
 	}
-	supplies, err := e.Nodes.Supplies(asking, before(b), mints, expect.Contradicts)
+	supplies, err := e.Nodes.Supplies(asking, before(b), mints, func(f market.SupplyFact) chain.Doubt {
+		switch {
+		case expect.Contradicts(f):
+			return chain.Contradicted
+		case !expect.KnowsSupply(f.Token):
+			return chain.Untold
+		default:
+			return chain.NoDoubt
+		}
+	})
 	if err != nil {
 		return err
 	}

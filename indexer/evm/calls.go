@@ -185,54 +185,66 @@ func (s *Source) NewestSupplies(context.Context, uint64, []market.Address) ([]ch
 }
 
 // Supplies asks tokens for their total supply at the end of a block; those that don't answer are left out, all of them
-// when the block's state is gone. Answers that doubt names count when a second endpoint gives them, too; doubt may be nil.
-func (s *Source) Supplies(ctx context.Context, at chain.Ref, tokens []market.Address, doubt func(market.Fact) bool,
+// when the block's state is gone.
+func (s *Source) Supplies(ctx context.Context, at chain.Ref, tokens []market.Address, doubt func(market.SupplyFact) chain.Doubt,
 ) ([]market.SupplyFact, error) {
 	list := make([]*call, len(tokens))
 	for i, t := range tokens {
 		list[i] = &call{to: t, data: callSupply}
 	}
-	return samplesOf(ctx, s, at, list, doubt, func(i int, v market.Amount) market.SupplyFact {
+	return samplesOf(ctx, s, at, list, func(i int, v market.Amount) market.SupplyFact {
 		return market.SupplyFact{Token: tokens[i], Supply: v}
-	})
+	}, doubt)
 }
 
 // Balances asks tokens for accounts' balances at the end of a block; those that don't answer are left out, all of them
-// when the block's state is gone. Answers that doubt names count when a second endpoint gives them, too; doubt may be nil.
+// when the block's state is gone. Those that doubt names are doubted as chain.Contradicted is.
 func (s *Source) Balances(ctx context.Context, at chain.Ref, keys []market.BalanceKey, doubt func(market.Fact) bool,
 ) ([]market.BalanceFact, error) {
 	list := make([]*call, len(keys))
 	for i, k := range keys {
 		list[i] = &call{to: k.Token, data: callBalanceOf + word(k.Account)}
 	}
-	return samplesOf(ctx, s, at, list, doubt, func(i int, v market.Amount) market.BalanceFact {
+	return samplesOf(ctx, s, at, list, func(i int, v market.Amount) market.BalanceFact {
 		return market.BalanceFact{Token: keys[i].Token, Account: keys[i].Account, Amount: v}
+	}, func(f market.BalanceFact) chain.Doubt {
+		if doubt(f) {
+			return chain.Contradicted
+		}
+		return chain.NoDoubt
 	})
 }
 
-// samplesOf runs calls that answer with a number, of which fact makes a fact.
-func samplesOf[F market.Fact](ctx context.Context, s *Source, at chain.Ref, list []*call, doubt func(market.Fact) bool,
-	fact func(i int, v market.Amount) F,
+// samplesOf runs calls that answer with a number, of which fact makes a fact. It leaves out what is untold and no two of several endpoints say.
+func samplesOf[F market.Fact](ctx context.Context, s *Source, at chain.Ref, list []*call, fact func(i int, v market.Amount) F, doubt func(F) chain.Doubt,
 ) ([]F, error) {
 	gone, err := s.calls(ctx, at, list)
 	if err != nil || gone {
 		return nil, err
 	}
-	doubtful := func(i int, c *call) bool {
-		v, ok := c.uint()
-		return ok && doubt(fact(i, v))
-	}
-	var doubted []*call
-	var of []int
-	for i, c := range list {
-		if doubt != nil && doubtful(i, c) {
-			doubted, of = append(doubted, c), append(of, i)
+	doubtOf := func(i int, c *call) chain.Doubt {
+		if v, ok := c.uint(); ok {
+			return doubt(fact(i, v))
 		}
+		return chain.NoDoubt
 	}
-	if len(doubted) > 0 {
-		if err := s.second(ctx, blockParam(at), doubted, func(k int, c *call) bool { return c.ok && !doubtful(of[k], c) }); err != nil {
+	doubted, of := map[chain.Doubt][]*call{}, map[chain.Doubt][]int{}
+	for i, c := range list {
+		d := doubtOf(i, c)
+		doubted[d], of[d] = append(doubted[d], c), append(of[d], i)
+	}
+	if list := doubted[chain.Contradicted]; len(list) > 0 {
+		expected := func(k int, c *call) bool { return c.ok && doubtOf(of[chain.Contradicted][k], c) != chain.Contradicted }
+		if err := s.second(ctx, blockParam(at), list, expected); err != nil {
 			return nil, err
 		}
+	}
+	unsure, err := s.vouch(ctx, at, false, doubted[chain.Untold])
+	if err != nil {
+		return nil, err
+	}
+	for k, c := range doubted[chain.Untold] {
+		c.ok = c.ok && !unsure[k]
 	}
 	var out []F
 	for i, c := range list {

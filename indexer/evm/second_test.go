@@ -12,10 +12,31 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
+// says are the numbers that a node answers with, the last of which it repeats; 0 is an error.
+type says []int
+
+// sourceSaying is a source of nodes that answer calls with numbers.
+func sourceSaying(t *testing.T, nodes []says) *Source {
+	t.Helper()
+	var urls []string
+	for _, n := range nodes {
+		asked := 0
+		urls = append(urls, newFakeNode(t, func(string, []json.RawMessage) (string, string) {
+			v := n[min(asked, len(n)-1)]
+			if asked++; v == 0 {
+				return "", `{"code":-32005,"message":"limit exceeded"}`
+			}
+			return fmt.Sprintf(`"0x%064x"`, v), ""
+		}).URL)
+	}
+	s := sourceOf(t, time.Now, urls...)
+	s.rereadPause = time.Millisecond
+	return s
+}
+
 // TestADoubtedSample asks one endpoint and then others for a balance of which 7 is expected.
 func TestADoubtedSample(t *testing.T) {
 	t.Parallel()
-	type says []int // its answers, the last of which it repeats; 0 is an error
 	for name, tt := range map[string]struct {
 		nodes []says
 		want  []uint64 // none: no fact
@@ -32,19 +53,7 @@ func TestADoubtedSample(t *testing.T) {
 		"alone, and takes it back":           {[]says{{8, 7}}, []uint64{7}},
 		"alone, and then fails":              {[]says{{8, 0}}, nil},
 	} {
-		var urls []string
-		for _, n := range tt.nodes {
-			asked := 0
-			urls = append(urls, newFakeNode(t, func(string, []json.RawMessage) (string, string) {
-				v := n[min(asked, len(n)-1)]
-				if asked++; v == 0 {
-					return "", `{"code":-32005,"message":"limit exceeded"}`
-				}
-				return fmt.Sprintf(`"0x%064x"`, v), ""
-			}).URL)
-		}
-		s := sourceOf(t, time.Now, urls...)
-		s.rereadPause = time.Millisecond
+		s := sourceSaying(t, tt.nodes)
 		facts, err := s.Balances(t.Context(), chain.Ref{Number: 5}, []market.BalanceKey{{Token: tokenAt(1), Account: tokenAt(2)}},
 			func(f market.Fact) bool {
 				b, ok := f.(market.BalanceFact)
@@ -52,6 +61,34 @@ func TestADoubtedSample(t *testing.T) {
 			})
 		if err != nil || len(facts) != len(tt.want) || len(facts) == 1 && facts[0].Amount != *uint256.NewInt(tt.want[0]) {
 			t.Errorf("%s: %+v, %v; want %v", name, facts, err, tt.want)
+		}
+	}
+}
+
+// TestAnUntoldSupply asks one endpoint and then others for a supply of which nothing is known.
+func TestAnUntoldSupply(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		nodes  []says
+		want   []uint64 // none: no fact
+		asides int
+	}{
+		"two say the same":          {[]says{{8}, {8}}, []uint64{8}, 0},
+		"two differ":                {[]says{{8}, {9}}, nil, 1},
+		"the third decides":         {[]says{{8}, {9}, {9}}, []uint64{9}, 1},
+		"three differ":              {[]says{{8}, {9}, {7}}, nil, 1},
+		"two differ, a third fails": {[]says{{8}, {9}, {0}}, nil, 1},
+		"the second fails":          {[]says{{8}, {0}}, []uint64{8}, 0},
+		"alone, and asked once":     {[]says{{8, 7}}, []uint64{8}, 0},
+	} {
+		s, asides := sourceSaying(t, tt.nodes), 0
+		s.aside = func(chain.Aside) { asides++ }
+		facts, err := s.Supplies(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)}, func(market.SupplyFact) chain.Doubt { return chain.Untold })
+		if err != nil || len(facts) != len(tt.want) || len(facts) == 1 && facts[0].Supply != *uint256.NewInt(tt.want[0]) {
+			t.Errorf("%s: %+v, %v; want %v", name, facts, err, tt.want)
+		}
+		if asides != tt.asides {
+			t.Errorf("%s: %d answers are set aside, want %d", name, asides, tt.asides)
 		}
 	}
 }

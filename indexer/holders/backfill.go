@@ -271,7 +271,7 @@ func (h *Backfill) whole(ctx context.Context, gaps []store.HolderGap) (map[marke
 	if err != nil || newest.Number == 0 {
 		return nil, err
 	}
-	supplies, err := h.Nodes.Supplies(ctx, chain.Ref{Number: newest.Number - 1, Hash: newest.Parent}, tokens, nil)
+	supplies, err := h.Nodes.Supplies(ctx, chain.Ref{Number: newest.Number - 1, Hash: newest.Parent}, tokens, func(market.SupplyFact) chain.Doubt { return chain.Untold })
 	if err != nil {
 		return nil, err
 	}

@@ -72,8 +72,7 @@ func (h *Backfill) prove(ctx context.Context, j *market.HolderJob) (right, known
 		return false, false, err
 	}
 	at := chain.Ref{Number: newest.Number - 1, Hash: newest.Parent}
-	always := func(market.Fact) bool { return true }
-	supplies, err := h.Nodes.Supplies(ctx, at, []market.Address{j.Token}, always)
+	supplies, err := h.Nodes.Supplies(ctx, at, []market.Address{j.Token}, func(market.SupplyFact) chain.Doubt { return chain.Contradicted })
 	if err != nil || len(supplies) == 0 {
 		return false, false, err
 	}
@@ -84,7 +83,7 @@ func (h *Backfill) prove(ctx context.Context, j *market.HolderJob) (right, known
 	if err != nil {
 		return false, false, err
 	}
-	balances, err := h.Nodes.Balances(ctx, at, keys, always)
+	balances, err := h.Nodes.Balances(ctx, at, keys, func(market.Fact) bool { return true })
 	if err != nil {
 		return false, false, err
 	}

@@ -26,7 +26,7 @@ func (s *Source) PoolFacts(context.Context, chain.Ref, []chainconfig.Exchange, [
 }
 
 // Supplies tell nothing: nodes answer for now, not for a block. NewestSupplies does.
-func (s *Source) Supplies(context.Context, chain.Ref, []market.Address, func(market.Fact) bool) ([]market.SupplyFact, error) {
+func (s *Source) Supplies(context.Context, chain.Ref, []market.Address, func(market.SupplyFact) chain.Doubt) ([]market.SupplyFact, error) {
 	return nil, nil
 }
 
