@@ -42,6 +42,8 @@ type client struct {
 	Reads *InFlight
 	// retryAfter is the header of that name of the node's last refusal, if it had one.
 	retryAfter atomic.Pointer[string]
+	// blockLength is how long the next answer about one block is expected to be.
+	blockLength atomic.Int64
 }
 
 // newClient makes a client of the node whose URL is asked for at each request. All clients of a chain share reads.
@@ -95,7 +97,12 @@ func (c *client) post(ctx context.Context, body []byte, most int64) (_ *Reply, e
 			out.Done()
 		}
 	}()
-	if err := out.reserve(ctx, min(FirstPiece, most+1)); err != nil {
+	room := int64(FirstPiece)
+	if most == c.Reads.Whole {
+		// Blocks are about as long as each other, and to make room step by step takes as long as to read. A buffer that isn't kept isn't worth it.
+		room = max(room, min(c.blockLength.Load()+1, 1<<maxKept))
+	}
+	if err := out.reserve(ctx, min(room, most+1)); err != nil {
 		return nil, err
 	}
 	u, err := c.URL()
@@ -123,6 +130,10 @@ func (c *client) post(ctx context.Context, body []byte, most int64) (_ *Reply, e
 		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("read the node's answer: %w", WithoutURL(u, err))
+	}
+	if most == c.Reads.Whole {
+		before := c.blockLength.Load() // blocks that are short, or not there, count little by little
+		c.blockLength.Store(max(int64(len(out.Raw)), before-before/8))
 	}
 	if text := res.Header.Get("Retry-After"); text != "" && res.StatusCode != http.StatusOK {
 		c.retryAfter.Store(&text)

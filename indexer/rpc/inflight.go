@@ -128,8 +128,8 @@ func (r *Reply) Join(other *Reply) { r.taken, other.taken = r.taken+other.taken,
 // Their lengths are powers of two; the buffers of one length stand at its exponent.
 var buffers [maxKept + 1]sync.Pool
 
-// maxKept is the exponent of the longest buffer that is kept: 8 MiB.
-const maxKept = 23
+// maxKept is the exponent of the longest buffer that is kept: 32 MiB, twice a block of Solana.
+const maxKept = 25
 
 // isKept reports whether buffers of a length are kept, and at which exponent.
 func isKept(n int) (exponent int, ok bool) {

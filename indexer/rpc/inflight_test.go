@@ -125,6 +125,55 @@ func TestAnAnswersLength(t *testing.T) {
 	}
 }
 
+// TestTheNextBlockFindsRoom: a block whose length isn't told is read into a buffer of the length of the one before, of at most so many bytes as are
+// kept. Other answers are as long as they are.
+func TestTheNextBlockFindsRoom(t *testing.T) {
+	t.Parallel()
+	const block = 3 << 20
+	length := int64(block)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.(http.Flusher).Flush() //nolint:forcetypeassert,errcheck // a server's writer is one
+		_, _ = io.CopyN(w, zeroes{}, length)
+	}))
+	defer server.Close()
+	steps := 0
+	reads := NewInFlight(func(int64) { steps++ })
+	c := newClient(func() (string, error) { return server.URL, nil }, reads)
+	read := func(most int64) (steppedUp int, taken int64) {
+		steps = 0
+		got, err := c.post(t.Context(), []byte("{}"), most)
+		if err != nil || int64(len(got.Raw)) != length {
+			t.Fatalf("%d bytes, %v", len(got.Raw), err)
+		}
+		defer got.Done()
+		return steps, got.Taken()
+	}
+	if n, _ := read(maxWhole); n < 2 {
+		t.Errorf("the first block was read in %d steps, though nobody knew its length", n)
+	}
+	if n, taken := read(maxWhole); n != 1 || taken != 4<<20 {
+		t.Errorf("the next block took %d steps and %d bytes, want one and 4 MiB", n, taken)
+	}
+	if n, _ := read(maxAnswer); n < 2 {
+		t.Errorf("another answer took %d steps: it has nothing to do with blocks", n)
+	}
+	length = 1<<maxKept + 1
+	read(maxWhole)
+	length = 5
+	if _, taken := read(maxWhole); taken != 1<<maxKept {
+		t.Errorf("after a long block %d bytes are taken, want %d, the longest buffer that is kept", taken, 1<<maxKept)
+	}
+	if _, taken := read(maxWhole); taken != 1<<maxKept {
+		t.Errorf("after a short block %d bytes are taken, want %d: a node that has no newer block says so in between", taken, 1<<maxKept)
+	}
+	for range 60 {
+		read(maxWhole)
+	}
+	if _, taken := read(maxWhole); taken != FirstPiece {
+		t.Errorf("after many short blocks %d bytes are taken, want %d", taken, FirstPiece)
+	}
+}
+
 type zeroes struct{}
 
 func (zeroes) Read(b []byte) (int, error) { return len(b), nil }
