@@ -15,25 +15,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
-// hexBytes reads "0x…" into bytes, those of a number without leading zeros.
-func hexBytes(raw json.RawMessage, number bool) ([]byte, error) {
-	const prefix = `"0x`
-	if len(raw) <= len(prefix) || string(raw[:len(prefix)]) != prefix {
-		return nil, fmt.Errorf("%w: %.40q is no hex", rpc.ErrGarbage, raw)
-	}
-	digits := raw[len(prefix) : len(raw)-1]
-	if number {
-		if digits = bytes.TrimLeft(digits, "0"); len(digits)%2 == 1 {
-			digits = append([]byte{'0'}, digits...)
-		}
-	}
-	b := make([]byte, len(digits)/2)
-	if _, err := hex.Decode(b, digits); err != nil {
-		return nil, fmt.Errorf("%w: %.40q is no hex", rpc.ErrGarbage, raw)
-	}
-	return b, nil
-}
-
 // receipt has the fields of a receipt of which its hash is taken, and the fields that some kinds have besides.
 type receipt struct {
 	Type, Status, Root, CumulativeGasUsed, LogsBloom json.RawMessage
@@ -49,7 +30,7 @@ type receipt struct {
 // encode gives the receipt as it stands in the trie (EIP-2718), and its logs.
 func (r *receipt) encode() (encoded []byte, logs []decode.Log, err error) {
 	read := func(raw json.RawMessage, number bool) []byte {
-		b, e := hexBytes(raw, number)
+		b, e := rpc.ParseBytes(raw, number)
 		if err == nil {
 			err = e
 		}

@@ -103,7 +103,7 @@ func (w *wireHeader) sum() (market.Hash, error) {
 		if len(field) == 0 || string(field) == "null" {
 			break
 		}
-		b, err := hexBytes(field, headerFields[i].number)
+		b, err := rpc.ParseBytes(field, headerFields[i].number)
 		if err != nil {
 			return market.Hash{}, err
 		}

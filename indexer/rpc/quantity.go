@@ -1,6 +1,8 @@
 package rpc
 
 import (
+	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -29,3 +31,22 @@ func ParseQuantity(raw []byte) (uint64, error) {
 
 // HexQuantity writes "0x…".
 func HexQuantity(n uint64) string { return "0x" + strconv.FormatUint(n, 16) }
+
+// ParseBytes reads "0x…" into bytes, those of a number without leading zeros: zero has none. An odd count of digits is an error, but of a number.
+func ParseBytes(raw json.RawMessage, number bool) ([]byte, error) {
+	const prefix = `"0x`
+	if len(raw) <= len(prefix) || string(raw[:len(prefix)]) != prefix {
+		return nil, fmt.Errorf("%w: %.40q is no hex", ErrGarbage, raw)
+	}
+	digits := raw[len(prefix) : len(raw)-1]
+	if number {
+		if digits = bytes.TrimLeft(digits, "0"); len(digits)%2 == 1 {
+			digits = append([]byte{'0'}, digits...)
+		}
+	}
+	b := make([]byte, len(digits)/2)
+	if _, err := hex.Decode(b, digits); err != nil {
+		return nil, fmt.Errorf("%w: %.40q is no hex", ErrGarbage, raw)
+	}
+	return b, nil
+}
