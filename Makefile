@@ -87,7 +87,7 @@ simulate: ## Run the whole system against fresh seeds of faults for FOR=10m, on 
 .PHONY: fuzz
 fuzz: ## Fuzz the decoders, the reading of answers, headers and logs, the cleaning of names, the lines of the intake and the reading of texts for a minute each
 	go test -run '^$$' -fuzz FuzzAnswers -fuzztime 60s ./indexer/rpc
-	go test -run '^$$' -fuzz FuzzHeader -fuzztime 60s ./indexer/evm
+	go test -run '^$$' -fuzz FuzzHeader -fuzztime 60s ./indexer/evm/block
 	go test -run '^$$' -fuzz FuzzParseLogs -fuzztime 60s ./indexer/evm/decode
 	go test -run '^$$' -fuzz 'FuzzDecode$$' -fuzztime 60s ./indexer/evm/decode
 	go test -run '^$$' -fuzz FuzzDecodeLaunch -fuzztime 60s ./indexer/evm/decode

@@ -47,6 +47,7 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"indexer/chain":            {{module + "apiserver", module + "operator", module + "indexer/evm", module + "indexer/solana", module + "indexer/rpc", module + "indexer/derive", module + "internal/store"}, sql, {"net/http"}, kubernetes},
 		"indexer/derive":           {{module + "apiserver", module + "operator"}, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"indexer/evm":              {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
+		"indexer/evm/block":        {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive", module + "indexer/evm/decode"}},
 		"indexer/evm/decode":       {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
 		"indexer/solana":           {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive", module + "indexer/evm"}},
 		"indexer/solana/decode":    {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive", module + "indexer/evm"}},

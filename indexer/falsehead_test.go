@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	evmblock "github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
@@ -146,7 +146,7 @@ func (l *headLiar) childOf(head, parent map[string]any, number int64) map[string
 	made["parentHash"], made["number"] = parent["hash"], fmt.Sprintf("0x%x", number)
 	delete(made, "transactions")
 	raw, _ := json.Marshal(made)
-	hash, err := evm.HeaderHash(raw)
+	hash, err := evmblock.HeaderHash(raw)
 	if err != nil {
 		l.t.Error(err)
 		return nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	evmblock "github.com/boardwalkhq/boardwalk/indexer/evm/block"
 )
 
 // The functions below are faults of the block that an endpoint tells as its newest. An indexer asks for that block by the tag "latest", and for the
@@ -235,7 +235,7 @@ func sealed(block object) object {
 	if err != nil {
 		return block
 	}
-	hash, err := evm.HeaderHash(raw)
+	hash, err := evmblock.HeaderHash(raw)
 	if err != nil {
 		return block
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	evmblock "github.com/boardwalkhq/boardwalk/indexer/evm/block"
 )
 
 // shortChain answers as a node whose newest block is a given one. Each block has a transaction.
@@ -130,7 +130,7 @@ func checkMadeUp(t *testing.T, block object) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if hash, err := evm.HeaderHash(raw); err != nil || hash.String() != block["hash"] {
+	if hash, err := evmblock.HeaderHash(raw); err != nil || hash.String() != block["hash"] {
 		t.Errorf("block %v has the hash %v, and its fields have %v, %v", block["number"], block["hash"], hash, err)
 	}
 }

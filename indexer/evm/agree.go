@@ -11,6 +11,7 @@ import (
 	"golang.org/x/crypto/sha3"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -318,16 +319,13 @@ func (deniedError) Error() string { return "the block's logs bloom denies a log"
 
 // deniedBy reports whether a header denies one of a block's logs.
 func deniedBy(h *chain.Header, logs []decode.Log) bool {
-	p := proofOf(h)
-	if !p.hasBloom {
-		return false
-	}
+	p := block.ProofOf(h)
 	for i := range logs {
-		if !p.inBloom(logs[i].Address[:]) {
+		if !p.Allows(logs[i].Address[:]) {
 			return true
 		}
 		for t := range logs[i].NumTopics {
-			if !p.inBloom(logs[i].Topics[t][:]) {
+			if !p.Allows(logs[i].Topics[t][:]) {
 				return true
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -17,7 +19,7 @@ func blockNode(t *testing.T, h chain.Header, full bool, says ...int) *fakeNode {
 	asked := 0
 	return newFakeNode(t, func(method string, _ []json.RawMessage) (string, string) {
 		if method == "eth_getBlockByNumber" {
-			return headerOf(h.Number, full, "5208"), ""
+			return blocktest.Header(h.Number, full, "5208"), ""
 		}
 		n := says[min(asked, len(says)-1)]
 		if asked++; n < 0 {
@@ -29,7 +31,7 @@ func blockNode(t *testing.T, h chain.Header, full bool, says ...int) *fakeNode {
 
 func blockFive(t *testing.T, full bool) chain.Header {
 	t.Helper()
-	h, err := parseHeader(json.RawMessage(headerOf(5, full, "5208")))
+	h, err := block.ParseHeader(json.RawMessage(blocktest.Header(5, full, "5208")))
 	if err != nil {
 		t.Fatal(err)
 	}

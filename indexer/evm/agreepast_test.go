@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -31,9 +33,9 @@ func pastNode(t *testing.T, logs, byHash int) *fakeNode {
 		case n < 0:
 			return "", `{"code":-32000,"message":"no"}`
 		case method == "eth_getBlockByNumber":
-			return headerOf(number, true, "5208"), ""
+			return blocktest.Header(number, true, "5208"), ""
 		case method == "eth_getLogs":
-			h, err := parseHeader(json.RawMessage(headerOf(number, true, "5208")))
+			h, err := block.ParseHeader(json.RawMessage(blocktest.Header(number, true, "5208")))
 			if err != nil {
 				t.Error(err)
 			}

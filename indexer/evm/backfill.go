@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -159,7 +160,7 @@ func (s *Source) readPiece(ctx context.Context, earliest int64, from, to uint64)
 func (s *Source) pastReading(earliest int64, from uint64) *logReading[chain.Batch] {
 	return &logReading[chain.Batch]{
 		prove: func(ctx context.Context, empty answer[chain.Batch]) bool {
-			return s.proveEmpty(ctx, from, empty.upTo, empty.found.Last.Hash, func(h *chain.Header) bool { return proofOf(h).mayHold(s.topics) })
+			return s.proveEmpty(ctx, from, empty.upTo, empty.found.Last.Hash, func(h *chain.Header) bool { return block.ProofOf(h).MayHold(s.topics) })
 		},
 		ask: func(ctx context.Context, e *endpoint, a asking) (answer[chain.Batch], error) {
 			out, err := s.rangeOn(ctx, e, from, a)
@@ -351,7 +352,7 @@ var transferTopics = [][32]byte{decode.TopicTransfer, decode.TopicDeposit, decod
 func (s *Source) TransfersOf(ctx context.Context, token market.Address, from, to uint64) (blocks []market.Block, upTo uint64, err error) {
 	a, err := readLogs(ctx, s, to, &logReading[[]market.Block]{
 		prove: func(ctx context.Context, empty answer[[]market.Block]) bool {
-			return s.proveEmpty(ctx, from, empty.upTo, market.Hash{}, func(h *chain.Header) bool { return proofOf(h).mayHoldOf(token, transferTopics) })
+			return s.proveEmpty(ctx, from, empty.upTo, market.Hash{}, func(h *chain.Header) bool { return block.ProofOf(h).MayHoldOf(token, transferTopics) })
 		},
 		ask: func(ctx context.Context, e *endpoint, a asking) (answer[[]market.Block], error) {
 			return s.transfersOn(ctx, e, token, from, a)

@@ -4,25 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
-
-// headerOf is a node's answer about a block whose bloom allows everything or nothing; its hash is its number.
-func headerOf(number uint64, full bool, gas string) string {
-	bloom := strings.Repeat("00", 256)
-	if full {
-		bloom = strings.Repeat("ff", 256)
-	}
-	return fmt.Sprintf(`{"number":"0x%x","hash":"0x%064x","parentHash":"0x%064x","timestamp":"0x65000000",`+
-		`"logsBloom":"0x%s","gasUsed":"0x%s"}`, number, number, number-1, bloom, gas)
-}
 
 // quietNode has blocks without logs; logs, if set, is what it says about them from its n-th answer on.
 func quietNode(t *testing.T, full bool, n int, logs string) *fakeNode {
@@ -34,7 +25,7 @@ func quietNode(t *testing.T, full bool, n int, logs string) *fakeNode {
 			if err != nil {
 				t.Error(err)
 			}
-			return headerOf(number, full, "5208"), ""
+			return blocktest.Header(number, full, "5208"), ""
 		}
 		if asked++; logs != "" && asked >= n {
 			return logs, ""
@@ -61,15 +52,15 @@ func TestWhatAnEmptyBlockCosts(t *testing.T) {
 		second func(*testing.T) *fakeNode // nil: there is none
 		want   int                        // of the first endpoint
 	}{
-		"the bloom proves it":           {header: headerOf(5, false, "5208"), want: 1},
-		"nothing ran":                   {header: headerOf(5, true, "0"), want: 1},
-		"there is no bloom":             {header: strings.Replace(headerOf(5, true, "5208"), "logsBloom", "other", 1), want: 1 + rereads},
-		"nobody else is there":          {header: headerOf(5, true, "5208"), want: 1 + rereads},
-		"another says so too":           {header: headerOf(5, true, "5208"), second: emptyNode, want: 1},
-		"another fails":                 {header: headerOf(5, true, "5208"), second: failingNode, want: 1 + rereads},
-		"another fails, but it matters": {header: headerOf(5, false, "5208"), second: failingNode, want: 1},
+		"the bloom proves it":           {header: blocktest.Header(5, false, "5208"), want: 1},
+		"nothing ran":                   {header: blocktest.Header(5, true, "0"), want: 1},
+		"there is no bloom":             {header: strings.Replace(blocktest.Header(5, true, "5208"), "logsBloom", "other", 1), want: 1 + rereads},
+		"nobody else is there":          {header: blocktest.Header(5, true, "5208"), want: 1 + rereads},
+		"another says so too":           {header: blocktest.Header(5, true, "5208"), second: emptyNode, want: 1},
+		"another fails":                 {header: blocktest.Header(5, true, "5208"), second: failingNode, want: 1 + rereads},
+		"another fails, but it matters": {header: blocktest.Header(5, false, "5208"), second: failingNode, want: 1},
 	} {
-		h, err := parseHeader(json.RawMessage(tt.header))
+		h, err := block.ParseHeader(json.RawMessage(tt.header))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +88,7 @@ func TestWaitingTakesAShareOfTheTime(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	s := sourceOf(t, func() time.Time { now = now.Add(time.Second); return now }, node.URL)
 	s.rereadPause = time.Millisecond
-	h, err := parseHeader(json.RawMessage(headerOf(5, true, "5208")))
+	h, err := block.ParseHeader(json.RawMessage(blocktest.Header(5, true, "5208")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +162,7 @@ func TestAPauseEndsWithItsContext(t *testing.T) {
 	})
 	s := sourceOf(t, time.Now, node.URL)
 	s.rereadPause = time.Hour
-	h, err := parseHeader(json.RawMessage(headerOf(5, true, "5208")))
+	h, err := block.ParseHeader(json.RawMessage(blocktest.Header(5, true, "5208")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -175,4 +176,15 @@ func TestGas(t *testing.T) {
 			t.Errorf("%+v, %v, asked %d times", got, err, n.count("eth_getTransactionReceipt"))
 		}
 	})
+}
+
+func readRecorded(t *testing.T, path string, v any) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(raw, v)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -163,7 +164,7 @@ func (s *Source) heardBlocks(ctx context.Context, c *claim, before uint64) {
 		s.heardBody(ctx, c.by, &c.latest)
 	}
 	switch body := transactionsOf(&c.latest); {
-	case body != nil && body.omitted && s.anyGivesBlocks():
+	case body != nil && body.Omitted && s.anyGivesBlocks():
 		c.latest.Body = nil // Headers asks an endpoint that gives them
 	case body == nil && !s.givesBlocks(c.by) && !s.anyGivesBlocks():
 		c.latest.Body = &transactions{} // Headers wouldn't get them either
@@ -175,10 +176,10 @@ func (s *Source) heardBlocks(ctx context.Context, c *claim, before uint64) {
 func (s *Source) heardBody(ctx context.Context, e *endpoint, h *chain.Header) {
 	switch body := transactionsOf(h); {
 	case body == nil:
-	case body.told:
+	case body.Told:
 		e.gaveBlocks()
-	case body.omitted:
-		s.pauseBlocks(ctx, e, true, fmt.Errorf("%w: none are told of block %d, or their hashes alone", errTransactions, h.Number))
+	case body.Omitted:
+		s.pauseBlocks(ctx, e, true, fmt.Errorf("%w: none are told of block %d, or their hashes alone", block.ErrTransactions, h.Number))
 	}
 }
 
@@ -295,6 +296,20 @@ func (e *endpoint) answered() {
 	e.failedLast = false
 }
 
+// transactions are what a header was read with: chain.Header's Body.
+type transactions struct {
+	block.Transactions
+
+	// by is the endpoint that told them.
+	by *endpoint
+}
+
+// transactionsOf gives the transactions that a header was read with, or nil if it was read alone.
+func transactionsOf(h *chain.Header) *transactions {
+	t, _ := h.Body.(*transactions)
+	return t
+}
+
 // tells notes in a header's transactions who told them.
 func (e *endpoint) tells(h *chain.Header) {
 	if body := transactionsOf(h); body != nil {
@@ -319,22 +334,16 @@ func (s *Source) took(h market.Header) {
 // that lacks a log's transaction isn't of this block: the block is then left as one that was read without.
 func (s *Source) addTransactions(h *chain.Header, logs []decode.Log, b *market.Block) {
 	body := transactionsOf(h)
-	if body == nil || !body.told {
+	if body == nil || !body.Told {
 		return
 	}
 	for i := range logs {
-		if body.find(logs[i].TxHash) == nil {
+		if !body.Has(logs[i].TxHash) {
 			s.tellForeign(body.by, fmt.Errorf("block %d: a log is of the transaction %s, which isn't in the list", h.Number, logs[i].TxHash))
 			return
 		}
 	}
-	b.Payments, b.Firsts, b.HasPayments = body.payments, body.firsts, true
-	for i := range b.Txs {
-		tx := &b.Txs[i]
-		if sent := body.find(market.Hash(tx.ID.AppendTo(nil))); sent != nil && !sent.uncounted {
-			tx.Sender, tx.Nonce = sent.from, sent.nonce
-		}
-	}
+	body.AddTo(b)
 }
 
 // tellForeign logs, once for each endpoint, that it told a list of transactions which lacks the transaction of a log. The log may come from another

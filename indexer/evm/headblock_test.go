@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
@@ -96,9 +97,9 @@ func (n *wholeNode) block(method string, params []json.RawMessage) (result, refu
 			return "null", ""
 		}
 	}
-	list := `"` + hashText(int(at)) + `"`
+	list := `"` + blocktest.Hash(int(at)) + `"`
 	if whole {
-		list = n.how(txWith(int(at), ""))
+		list = n.how(blocktest.Transaction(int(at), ""))
 		n.whole++
 	} else {
 		n.headers++

@@ -2,76 +2,17 @@ package evm
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"golang.org/x/crypto/sha3"
-
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
-
-// proof is what a header says of its block's logs: chain.Header's Known. Of a header that was made up from a row there is none.
-type proof struct {
-	bloom    [256]byte
-	hasBloom bool
-	// idle says that no transaction is in the block, or none that burned gas.
-	idle bool
-	// sum is the hash that follows from the header's fields; sumErr says why there is none.
-	sum    market.Hash
-	sumErr error
-}
-
-// noTransactions is the root of an empty trie: the Keccak-256 of the RLP of an empty string.
-const noTransactions = `"0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"`
-
-// proofOf is what a header says of its block's logs; without any it allows all.
-func proofOf(h *chain.Header) *proof {
-	if p, ok := h.Known.(*proof); ok {
-		return p
-	}
-	return &proof{}
-}
-
-// mayHold reports whether the header allows a log with one of the topics: by its gas, by the root of its transactions, and
-// by its bloom (yellow paper, section 4.3.1).
-func (h *proof) mayHold(topics [][32]byte) bool {
-	if h.idle {
-		return false
-	}
-	if !h.hasBloom {
-		return true
-	}
-	return slices.ContainsFunc(topics, func(t [32]byte) bool { return h.inBloom(t[:]) })
-}
-
-// inBloom reports whether the bloom allows a log of an address or with a topic.
-func (h *proof) inBloom(item []byte) bool {
-	k := sha3.NewLegacyKeccak256()
-	_, _ = k.Write(item)
-	sum := k.Sum(nil)
-	for j := 0; j < 6; j += 2 {
-		bit := (uint(sum[j])<<8 | uint(sum[j+1])) & 2047
-		if h.bloom[255-bit/8]&(1<<(bit%8)) == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// mayHoldOf is mayHold for logs of one contract.
-func (h *proof) mayHoldOf(contract market.Address, topics [][32]byte) bool {
-	return h.mayHold(topics) && (!h.hasBloom || h.inBloom(contract.Bytes()))
-}
-
-// maxTime is the year 9999; anything later is garbage.
-const maxTime = 253402300799
 
 // aheadOfClock is how far ahead of this machine's clock a block's time may be. Clients refuse blocks from 15 s ahead
 // on; the rest is for clocks that are wrong.
@@ -93,91 +34,19 @@ func early(number uint64, before int64) error {
 	return fmt.Errorf("%w: block %d: %w by %d s", rpc.ErrGarbage, number, errEarly, before)
 }
 
-func parseHeader(raw json.RawMessage) (h chain.Header, err error) {
-	_, h, err = parseWith(raw, nil)
-	return h, err
-}
-
-// parseBlock reads a header together with its block's transactions, in one pass.
-func parseBlock(raw json.RawMessage) (h chain.Header, err error) {
-	var list transactionList
-	w, h, err := parseWith(raw, &list)
-	switch {
-	case errors.Is(err, chain.ErrNoBlock):
-		return h, err
-	case err != nil:
-		if alone, headerErr := parseHeader(raw); headerErr == nil {
-			return chain.Header{}, fmt.Errorf("%w of block %d", errTransactions, alone.Number)
-		}
-		return h, err
-	}
-	body, err := list.of(h.Hash, &w)
-	if err != nil {
-		return chain.Header{}, err
-	}
-	h.Body = body
-	return h, nil
-}
-
-// parseWith reads a header, and its block's transactions into a list where there is one.
-func parseWith(raw json.RawMessage, list *transactionList) (w wireHeader, h chain.Header, err error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return w, h, chain.ErrNoBlock
-	}
-	if w, err = readHeader(raw, list); err == nil {
-		h, err = w.header()
-	}
-	return w, h, err
-}
-
-// header is what is kept of the fields.
-func (w *wireHeader) header() (h chain.Header, err error) {
-	parent, bloom := w.fields[atParentHash], w.fields[atLogsBloom]
-	if !mayBeText(w.hash) || !mayBeText(parent) || !mayBeText(bloom) {
-		return h, errUnreadable
-	}
-	if h.Number, err = rpc.ParseQuantity(w.fields[atNumber]); err != nil {
-		return h, err
-	}
-	t, err := rpc.ParseQuantity(w.fields[atTimestamp])
-	if err != nil {
-		return h, err
-	}
-	if t > maxTime {
-		return h, fmt.Errorf("%w: a block of the time %d", rpc.ErrGarbage, t)
-	}
-	h.Time = int64(t)
-	if h.Hash, err = market.ParseHash(strings.Trim(string(w.hash), `"`)); err == nil {
-		h.Parent, err = market.ParseHash(strings.Trim(string(parent), `"`))
-	}
-	if err != nil {
-		return h, fmt.Errorf("%w: %w", rpc.ErrGarbage, err)
-	}
-	if h.Hash.IsZero() {
-		return h, fmt.Errorf("%w: a block without a hash", rpc.ErrGarbage)
-	}
-	p := &proof{idle: string(w.fields[atGasUsed]) == `"0x0"` || string(w.fields[atTransactionsRoot]) == noTransactions}
-	h.Known = p
-	if from, to := len(`"0x`), len(`"0x`)+2*len(p.bloom); len(bloom) == to+1 {
-		if _, err := hex.Decode(p.bloom[:], bloom[from:to]); err != nil {
-			return h, fmt.Errorf("%w: an unreadable logs bloom", rpc.ErrGarbage)
-		}
-		p.hasBloom = true
-	}
-	p.sum, p.sumErr = w.sum()
-	return h, nil
-}
-
 func takeHeader(h *chain.Header) func(json.RawMessage) error {
 	return func(raw json.RawMessage) (err error) {
-		*h, err = parseHeader(raw)
+		*h, err = block.ParseHeader(raw)
 		return err
 	}
 }
 
 func takeBlock(h *chain.Header) func(json.RawMessage) error {
-	return func(raw json.RawMessage) (err error) {
-		*h, err = parseBlock(raw)
+	return func(raw json.RawMessage) error {
+		header, read, err := block.Parse(raw)
+		if *h = header; err == nil {
+			h.Body = &transactions{Transactions: read}
+		}
 		return err
 	}
 }
@@ -208,17 +77,17 @@ func (s *Source) Header(ctx context.Context, number uint64) (h chain.Header, err
 
 // AnyHas reports whether an endpoint still has a block. Endpoints that have another in its place are then left aside: they
 // are on a fork of their own.
-func (s *Source) AnyHas(ctx context.Context, block market.Header) bool {
+func (s *Source) AnyHas(ctx context.Context, known market.Header) bool {
 	var others []*endpoint
 	has := false
 	for _, e := range s.pool.List {
 		var h chain.Header
 		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error {
-			return e.Do(ctx, headerRequest(block.Number, &h))
+			return e.Do(ctx, headerRequest(known.Number, &h))
 		})
 		switch {
 		case err != nil:
-		case h.Hash == block.Hash:
+		case h.Hash == known.Hash:
 			has = true
 		default:
 			others = append(others, e)
@@ -251,19 +120,19 @@ func (s *Source) Headers(ctx context.Context, parent market.Header, first, last 
 
 // earliestTime is the earliest time that any endpoint gives a block. Where all endpoints have the next block before the
 // time that one gave this block, the false one is this time, and it must not stop the chain.
-func (s *Source) earliestTime(ctx context.Context, block market.Header) int64 {
-	earliest := block.Time
+func (s *Source) earliestTime(ctx context.Context, known market.Header) int64 {
+	earliest := known.Time
 	for _, e := range s.pool.List {
 		var h chain.Header
 		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error {
-			if err := e.Do(ctx, headerRequest(block.Number, &h)); err != nil {
+			if err := e.Do(ctx, headerRequest(known.Number, &h)); err != nil {
 				return err
 			}
 			return s.sealed(ctx, &h)
 		})
-		if err == nil && h.Hash == block.Hash && h.Time < earliest {
-			s.pool.Log.WarnContext(ctx, "endpoints disagree on a block's time", "block", block.Number, "endpoint", e.Name,
-				"time", h.Time, "another_has", block.Time)
+		if err == nil && h.Hash == known.Hash && h.Time < earliest {
+			s.pool.Log.WarnContext(ctx, "endpoints disagree on a block's time", "block", known.Number, "endpoint", e.Name,
+				"time", h.Time, "another_has", known.Time)
 			earliest = h.Time
 		}
 	}
@@ -283,7 +152,7 @@ func (s *Source) headers(ctx context.Context, parent market.Header, first, last 
 
 func omitsTransactions(h chain.Header) bool {
 	body := transactionsOf(&h)
-	return body != nil && body.omitted
+	return body != nil && body.Omitted
 }
 
 // headersOfOne asks one endpoint after the other until one has the headers: first those that are likely to give transactions, where these are read.
@@ -368,9 +237,9 @@ func headerRequest(number uint64, h *chain.Header) *rpc.Request {
 	return &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{rpc.HexQuantity(number), false}, Take: takeHeader(h)}
 }
 
-// blockRequest is headerRequest for a header with its block's transactions.
-func blockRequest(block string, h *chain.Header) *rpc.Request {
-	return &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{block, true}, Take: takeBlock(h), Whole: true}
+// blockRequest is headerRequest for a header with its block's transactions, by the block's number or tag.
+func blockRequest(at string, h *chain.Header) *rpc.Request {
+	return &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{at, true}, Take: takeBlock(h), Whole: true}
 }
 
 func isNumber(h *chain.Header, number uint64) error {

@@ -5,6 +5,11 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // TestANodeThatGivesNoTransactions follows chains through nodes that ignore, refuse or garble what they are asked for: the chain goes on, read
@@ -12,10 +17,10 @@ import (
 func TestANodeThatGivesNoTransactions(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*wholeNode){
-		"hashes alone": func(n *wholeNode) { n.how = func(string) string { return `"` + hashText(1) + `"` } },
+		"hashes alone": func(n *wholeNode) { n.how = func(string) string { return `"` + blocktest.Hash(1) + `"` } },
 		"garbage":      func(n *wholeNode) { n.how = func(string) string { return `{"from":5}` } },
 		"of another block": func(n *wholeNode) {
-			n.how = func(string) string { return txWith(1, `,"blockHash":"`+hashText(77)+`"`) }
+			n.how = func(string) string { return blocktest.Transaction(1, `,"blockHash":"`+blocktest.Hash(77)+`"`) }
 		},
 		"the same twice":         func(n *wholeNode) { n.how = func(list string) string { return list + "," + list } },
 		"it refuses":             func(n *wholeNode) { n.refusesWhole = `{"code":-32602,"message":"invalid argument 1"}` },
@@ -58,7 +63,7 @@ func TestANodeThatGivesNoTransactions(t *testing.T) {
 func TestOneEndpointWithoutTransactions(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*wholeNode){
-		"hashes alone":     func(n *wholeNode) { n.how = func(string) string { return `"` + hashText(1) + `"` } },
+		"hashes alone":     func(n *wholeNode) { n.how = func(string) string { return `"` + blocktest.Hash(1) + `"` } },
 		"no list":          func(n *wholeNode) { n.how = func(string) string { return `],"transactions":null,"x":[` } },
 		"garbage":          func(n *wholeNode) { n.how = func(string) string { return `{"from":5}` } },
 		"invalid argument": func(n *wholeNode) { n.refusesWhole = `{"code":-32602,"message":"invalid argument 1"}` },
@@ -92,7 +97,7 @@ func TestOneEndpointWithoutTransactions(t *testing.T) {
 func TestTheEndpointWithTransactionsIsDown(t *testing.T) {
 	t.Parallel()
 	bare, other := newWholeNode(t, 1_000), newWholeNode(t, 1_000)
-	bare.how = func(string) string { return `"` + hashText(1) + `"` }
+	bare.how = func(string) string { return `"` + blocktest.Hash(1) + `"` }
 	f := newFollower(t, true, bare, other)
 	grow := func(blocks int) {
 		for range blocks {
@@ -143,21 +148,36 @@ func TestTransactionsAfterAnOutage(t *testing.T) {
 	}
 }
 
-// TestDepositsThatPay: a rollup's deposit is a payment if it mints what it pays. Others are in their blocks whether their senders have the coins or not.
-func TestDepositsThatPay(t *testing.T) {
+// TestForeignTransactions gives a block the logs of a transaction that the list lacks: the block is then read without its transactions.
+func TestForeignTransactions(t *testing.T) {
 	t.Parallel()
-	for more, counts := range map[string]bool{
-		`,"type":"0x7e","mint":"0x5"`: true, `,"type":"0x7e","mint":"0x6"`: true, `,"mint":"0x5","type":"0x7e"`: true,
-		`,"type":"0x7e","mint":"0x4"`: false, `,"type":"0x7e"`: false, `,"type":"0x7e","mint":null`: false, `,"type":"0x7e","mint":"much"`: false, `,"type":"0x7e","mint":5`: false,
-		`,"type":"0x2"`: true, `,"type":"0x2","mint":"0x0"`: true, `,"type":"0x7d"`: true, `,"type":"0x7f"`: true,
-	} {
-		h, err := parseBlock(json.RawMessage(blockWith(5, hashText(5), txWith(1, more))))
-		if err != nil {
-			t.Errorf("%s: %v", more, err)
-			continue
+	s := sourceForLaunches(t, Options{}, "http://one.invalid")
+	var h chain.Header
+	two := blocktest.Transaction(1, "") + "," + blocktest.Transaction(2, "")
+	if err := takeBlock(&h)(json.RawMessage(blocktest.Block(5, blocktest.Hash(5), two))); err != nil {
+		t.Fatal(err)
+	}
+	s.pool.List[0].tells(&h)
+	logs := func(txs ...int) (list []decode.Log) {
+		for _, n := range txs {
+			var hash market.Hash
+			hash[31] = byte(n)
+			list = append(list, decode.Log{TxHash: hash})
 		}
-		if body := transactionsOf(&h); (len(body.payments) == 1) != counts || len(body.sent) != 1 {
-			t.Errorf("%s: there are the payments %v; one counts: %t", more, body.payments, counts)
+		return list
+	}
+	for _, tt := range []struct {
+		txs []int
+		has bool
+	}{{nil, true}, {[]int{1}, true}, {[]int{1, 1, 2}, true}, {[]int{2, 3}, false}, {[]int{3, 1}, false}} {
+		id := market.EVMTx(logs(2)[0].TxHash)
+		b := market.Block{Txs: []market.Tx{{ID: id}}}
+		s.addTransactions(&h, logs(tt.txs...), &b)
+		if b.HasPayments != tt.has || (len(b.Payments) == 2) != tt.has || (b.Txs[0].Nonce == 7) != tt.has || b.Txs[0].Sender.IsNone() == tt.has {
+			t.Errorf("logs of %v gave %+v; want that it is read with its transactions: %t", tt.txs, b, tt.has)
 		}
+	}
+	if !s.pool.List[0].toldForeign {
+		t.Error("nothing was logged of the endpoint")
 	}
 }

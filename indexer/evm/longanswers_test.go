@@ -9,13 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // longNode has one log a block; logs and headers come with so many bytes more.
-func longNode(t *testing.T, data func(block uint64) int, header int) *fakeNode {
+func longNode(t *testing.T, data func(number uint64) int, header int) *fakeNode {
 	t.Helper()
 	log := func(number uint64) string {
 		return fmt.Sprintf(`{"address":"0x%040x","topics":["0x%x","0x%064x","0x%064x"],"data":"0x%0*x","blockNumber":"0x%x","blockHash":"0x%064x",`+
@@ -32,7 +34,7 @@ func longNode(t *testing.T, data func(block uint64) int, header int) *fakeNode {
 		}
 		if method == "eth_getBlockByNumber" {
 			n := number(params[0])
-			return strings.TrimSuffix(headerOf(n, true, "5208"), "}") + `,"more":"` + strings.Repeat("x", header) + `"}`, ""
+			return strings.TrimSuffix(blocktest.Header(n, true, "5208"), "}") + `,"more":"` + strings.Repeat("x", header) + `"}`, ""
 		}
 		var where struct {
 			FromBlock, ToBlock json.RawMessage
@@ -61,8 +63,8 @@ func longNode(t *testing.T, data func(block uint64) int, header int) *fakeNode {
 func TestTooLongAnswersAreSplit(t *testing.T) {
 	t.Parallel()
 	const most, whole, limit = 40_000, 200_000, 60_000
-	bulky := func(block uint64) int {
-		if block == 7 {
+	bulky := func(number uint64) int {
+		if number == 7 {
 			return 4 * most
 		}
 		return most / 3
@@ -98,9 +100,9 @@ func TestTooLongAnswersAreSplit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, block := range b.Blocks {
-				if block.Number != next || len(block.Txs) != 1 {
-					t.Errorf("block %d has %d transactions; want block %d with one", block.Number, len(block.Txs), next)
+			for _, found := range b.Blocks {
+				if found.Number != next || len(found.Txs) != 1 {
+					t.Errorf("block %d has %d transactions; want block %d with one", found.Number, len(found.Txs), next)
 				}
 				next++
 			}
@@ -132,7 +134,7 @@ func TestTooLongAnswersAreSplit(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 12 {
 			all.Go(func() {
-				h, err := parseHeader(json.RawMessage(headerOf(uint64(i+1), true, "5208")))
+				h, err := block.ParseHeader(json.RawMessage(blocktest.Header(uint64(i+1), true, "5208")))
 				if err != nil {
 					t.Error(err)
 				}
@@ -155,7 +157,7 @@ func TestTooLongAnswersAreSplit(t *testing.T) {
 	t.Run("a block that is too long as a whole", func(t *testing.T) {
 		t.Parallel()
 		s, got := source(t, 2, 0, func(uint64) int { return whole })
-		h, err := parseHeader(json.RawMessage(headerOf(7, true, "5208")))
+		h, err := block.ParseHeader(json.RawMessage(blocktest.Header(7, true, "5208")))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -54,7 +55,7 @@ func TestARefusalForTheRateIsTriedAgain(t *testing.T) {
 				if method == "eth_getBlockByNumber" && asked.Add(1) <= refusals {
 					return "", `{"code":-32005,"message":"exceeded project rate limit"}`
 				}
-				return headerOf(5, true, "5208"), ""
+				return blocktest.Header(5, true, "5208"), ""
 			})
 			s := sourceOf(t, time.Now, node.URL)
 			h, err := s.Header(t.Context(), 5)
@@ -90,7 +91,7 @@ func TestWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-				return headerOf(number, true, "5208"), ""
+				return blocktest.Header(number, true, "5208"), ""
 			})
 			e := sourceFor(t, Options{Now: time.Now}, chainconfig.Endpoint{URL: node.URL, RequestsPerSecond: 100_000}).pool.List[0]
 			e.Shorten(9)
@@ -179,7 +180,7 @@ func TestARefusalBesideAnotherFault(t *testing.T) {
 		if asked.Add(1) < rpc.RefusedRounds {
 			return "", `{"code":-32005,"message":"exceeded project rate limit"}`
 		}
-		return headerOf(5, true, "5208"), ""
+		return blocktest.Header(5, true, "5208"), ""
 	})
 	if h, err := sourceOf(t, time.Now, lost.URL, busy.URL).Header(t.Context(), 5); err != nil || h.Number != 5 {
 		t.Errorf("block %d, %v", h.Number, err)

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
@@ -83,14 +84,7 @@ func (s *Source) provenContent(ctx context.Context, e *endpoint, h *chain.Header
 	if err != nil {
 		return content, err
 	}
-	w, err := readHeader(header, nil)
-	if err != nil {
-		return content, err
-	}
-	sum, err := w.sum()
-	if err == nil && sum != h.Hash {
-		err = fmt.Errorf("%w: the header's hash is another", rpc.ErrGarbage)
-	}
+	proven, err := block.ReceiptsRoot(header, h.Hash)
 	if err != nil {
 		return content, err
 	}
@@ -111,7 +105,7 @@ func (s *Source) provenContent(ctx context.Context, e *endpoint, h *chain.Header
 		}
 	}
 	root := hash.ListRoot(values)
-	if string(w.fields[atReceiptsRoot]) != `"0x`+hex.EncodeToString(root[:])+`"` {
+	if string(proven) != `"0x`+hex.EncodeToString(root[:])+`"` {
 		return content, fmt.Errorf("%w: the receipts' root is another", rpc.ErrGarbage)
 	}
 	return contentOf(logs), nil

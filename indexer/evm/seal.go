@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -42,16 +43,15 @@ const (
 
 // sealed refuses a header whose hash isn't the one that its fields have.
 func (s *Source) sealed(ctx context.Context, h *chain.Header) error {
-	p, wasRead := h.Known.(*proof)
-	switch {
-	case !wasRead || s.sealing(ctx, h.Number) != sealingHolds:
+	p, wasRead := h.Known.(*block.Proof)
+	if !wasRead || s.sealing(ctx, h.Number) != sealingHolds {
 		return nil
-	case p.sumErr != nil:
-		return p.sumErr
-	case p.sum != h.Hash:
-		return fmt.Errorf("%w: block %d hasn't the hash that its fields have", rpc.ErrGarbage, h.Number)
 	}
-	return nil
+	hash, err := p.Hash()
+	if err == nil && hash != h.Hash {
+		err = fmt.Errorf("%w: block %d hasn't the hash that its fields have", rpc.ErrGarbage, h.Number)
+	}
+	return err
 }
 
 // sealing tries the rules when that is due.
@@ -89,10 +89,10 @@ func (s *Source) trySeal(ctx context.Context, number uint64) sealing {
 	_ = g.Wait() // who doesn't answer says nothing
 	said, right := map[market.Hash]int{}, map[market.Hash]bool{}
 	for i := range headers {
-		if p, wasRead := headers[i].Known.(*proof); wasRead {
+		if p, wasRead := headers[i].Known.(*block.Proof); wasRead {
 			hash := headers[i].Hash
 			said[hash]++
-			if p.sumErr == nil && p.sum == hash {
+			if sum, err := p.Hash(); err == nil && sum == hash {
 				right[hash] = true
 			}
 		}

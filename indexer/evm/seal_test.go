@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
@@ -17,8 +19,8 @@ import (
 func TestHeadersOfAnotherHash(t *testing.T) {
 	t.Parallel()
 	sealed := func(number uint64) string {
-		header := strings.Replace(genesis, `"number":"0x0"`, fmt.Sprintf(`"number":"0x%x"`, number), 1)
-		sum, err := HeaderHash(json.RawMessage(header))
+		header := strings.Replace(blocktest.Genesis, `"number":"0x0"`, fmt.Sprintf(`"number":"0x%x"`, number), 1)
+		sum, err := block.HeaderHash(json.RawMessage(header))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
@@ -197,7 +198,7 @@ func (s *Source) readBlock(ctx context.Context, h chain.Header, ahead bool) (cha
 }
 
 func (s *Source) blockReading(h chain.Header, ahead bool) *logReading[market.Block] {
-	mayHold := func(topics [][32]byte) bool { return s.headersFail.Load() || proofOf(&h).mayHold(topics) }
+	mayHold := func(topics [][32]byte) bool { return s.headersFail.Load() || block.ProofOf(&h).MayHold(topics) }
 	return &logReading[market.Block]{
 		atHead: true,
 		proved: func() bool { return !mayHold(s.topics) },

@@ -11,6 +11,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -25,7 +26,7 @@ func headersNode(t *testing.T) *fakeNode {
 		if err != nil {
 			t.Error(err)
 		}
-		return headerOf(number, true, "5208"), ""
+		return blocktest.Header(number, true, "5208"), ""
 	})
 }
 

@@ -1,4 +1,4 @@
-package evm
+package block
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
-	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
@@ -52,11 +52,10 @@ func party(text string) market.Address {
 }
 
 // wantTransactions holds what was read against what encoding/json reads.
-func wantTransactions(tb testing.TB, h *chain.Header, txs []plainTx) {
+func wantTransactions(tb testing.TB, h *chain.Header, body *Transactions, txs []plainTx) {
 	tb.Helper()
-	body := transactionsOf(h)
-	if body == nil || !body.told || len(body.sent) != len(txs) {
-		tb.Fatalf("block %d: read %+v of %d transactions", h.Number, h.Body, len(txs))
+	if !body.Told || len(body.sent) != len(txs) {
+		tb.Fatalf("block %d: read %+v of %d transactions", h.Number, body, len(txs))
 	}
 	var payments []market.Payment
 	for _, tx := range txs {
@@ -82,7 +81,7 @@ func TestRecordedTransactions(t *testing.T) {
 	t.Parallel()
 	read, without := 0, 0
 	for _, r := range recordedHeaders(t) {
-		h, err := parseBlock(r.raw)
+		h, body, err := Parse(r.raw)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +90,7 @@ func TestRecordedTransactions(t *testing.T) {
 			t.Fatal(err)
 		}
 		if block.Transactions[0][0] == '"' {
-			if body := transactionsOf(&h); body.told || body.payments != nil || body.sent != nil {
+			if body.Told || body.payments != nil || body.sent != nil {
 				t.Errorf("%s: block %d has hashes alone, and was read with %+v", r.chain, h.Number, body)
 			}
 			without++
@@ -103,7 +102,7 @@ func TestRecordedTransactions(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		wantTransactions(t, &h, txs)
+		wantTransactions(t, &h, &body, txs)
 		read++
 	}
 	if read < 15 || without == 0 {
@@ -171,12 +170,11 @@ func TestTransactionsOfWholeBlocks(t *testing.T) {
 			list = append(list, fmt.Sprintf(`{"blockHash":%q,"from":%q,"input":%q,"nonce":%q,"to":%s,"hash":%q,"value":%q,"type":"0x2"}`,
 				r.In, r.From, r.Input, tx.Nonce, to, r.Hash, tx.Value))
 		}
-		h, err := parseBlock(json.RawMessage(blockWith(block, rows[0].In, strings.Join(list, ","))))
+		h, body, err := Parse(json.RawMessage(blocktest.Block(block, rows[0].In, strings.Join(list, ","))))
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantTransactions(t, &h, txs)
-		var ofBlock []decode.Log
+		wantTransactions(t, &h, &body, txs)
 		out := market.Block{Header: h.Header}
 		for _, l := range logs {
 			hash, err := market.ParseHash(l.LogsTx)
@@ -186,12 +184,14 @@ func TestTransactionsOfWholeBlocks(t *testing.T) {
 			if l.Block != block {
 				continue
 			}
-			ofBlock = append(ofBlock, decode.Log{TxHash: hash})
+			if !body.Has(hash) {
+				t.Errorf("block %d is read without the transaction %s", block, hash)
+			}
 			if id := market.EVMTx(hash); len(out.Txs) == 0 || out.Txs[len(out.Txs)-1].ID != id {
 				out.Txs = append(out.Txs, market.Tx{ID: id})
 			}
 		}
-		(&Source{}).addTransactions(&h, ofBlock, &out)
+		body.AddTo(&out)
 		if !out.HasPayments {
 			t.Errorf("block %d is read without its transactions", block)
 		}
@@ -209,24 +209,11 @@ func TestTransactionsOfWholeBlocks(t *testing.T) {
 	}
 }
 
-// blockWith is a node's answer about a block with transactions.
-func blockWith(number uint64, hash, transactions string) string {
-	return fmt.Sprintf(`{"number":"0x%x","hash":%q,"parentHash":"0x%064x","timestamp":"0x65000000","transactions":[%s]}`, number, hash, number-1, transactions)
-}
-
-func hashText(n int) string    { return fmt.Sprintf("0x%064x", n) }
-func addressText(n int) string { return fmt.Sprintf("0x%040x", n) }
-
-// txWith is a transaction that pays 5 from 1 to 2, and other fields after these.
-func txWith(hash int, more string) string {
-	return fmt.Sprintf(`{"hash":%q,"from":%q,"to":%q,"value":"0x5","nonce":"0x7","type":"0x2"%s}`, hashText(hash), addressText(1), addressText(2), more)
-}
-
 // TestUnreadableTransactions reads lists that no honest node tells: they are garbage, while the header alone is read.
 func TestUnreadableTransactions(t *testing.T) {
 	t.Parallel()
 	without := func(name string) string {
-		list := slices.DeleteFunc(fieldsOf(t, []byte(txWith(1, ""))), func(f field) bool { return f.name == name })
+		list := slices.DeleteFunc(fieldsOf(t, []byte(blocktest.Transaction(1, ""))), func(f field) bool { return f.name == name })
 		return string(written(list))
 	}
 	for name, list := range map[string]string{
@@ -235,54 +222,54 @@ func TestUnreadableTransactions(t *testing.T) {
 		"no recipient":                  without("to"),
 		"no value":                      without("value"),
 		"no nonce":                      without("nonce"),
-		"a hash and a transaction":      `"` + hashText(1) + `",` + txWith(2, ""),
-		"a transaction and a hash":      txWith(2, "") + `,"` + hashText(1) + `"`,
+		"a hash and a transaction":      `"` + blocktest.Hash(1) + `",` + blocktest.Transaction(2, ""),
+		"a transaction and a hash":      blocktest.Transaction(2, "") + `,"` + blocktest.Hash(1) + `"`,
 		"null in place of one":          `null`,
 		"a number in place of one":      `5`,
 		"a list in place of one":        `[]`,
-		"the same hash twice":           txWith(1, "") + "," + txWith(2, "") + "," + txWith(1, ""),
-		"a hash that is too short":      txWith(1, `,"hash":"0x12"`),
-		"a hash that is null":           txWith(1, `,"hash":null`),
-		"a sender that is null":         txWith(1, `,"from":null`),
-		"a sender of 21 bytes":          txWith(1, `,"from":"0x`+strings.Repeat("1", 42)+`"`),
-		"a sender of other letters":     txWith(1, `,"from":"0x`+strings.Repeat("g", 40)+`"`),
-		"a sender with escapes":         txWith(1, `,"from":"\u0030x`+strings.Repeat("1", 35)+`"`),
-		"a recipient that is empty":     txWith(1, `,"to":""`),
-		"a recipient that is a number":  txWith(1, `,"to":2`),
-		"a value that is a number":      txWith(1, `,"value":5`),
-		"a value that is null":          txWith(1, `,"value":null`),
-		"a value of 2^256":              txWith(1, `,"value":"0x1`+strings.Repeat("0", 64)+`"`),
-		"a value below zero":            txWith(1, `,"value":"-0x5"`),
-		"a value without digits":        txWith(1, `,"value":"0x"`),
-		"a value of a million digits":   txWith(1, `,"value":"0x`+strings.Repeat("1", 1_000_000)+`"`),
-		"a nonce of 2^64":               txWith(1, `,"nonce":"0x10000000000000000"`),
-		"a nonce that is null":          txWith(1, `,"nonce":null`),
-		"the block's hash of another":   txWith(1, `,"blockHash":"`+hashText(99)+`"`),
-		"the hashes of two blocks":      txWith(1, `,"blockHash":"`+hashText(99)+`"`) + "," + txWith(2, `,"blockHash":"`+hashText(5)+`"`),
-		"a block's hash that is short":  txWith(1, `,"blockHash":"0x5"`),
-		"the fields' names in capitals": strings.ToUpper(txWith(1, "")),
-		"a field's name with escapes":   strings.Replace(txWith(1, ""), `"from"`, `"fr\u006fm"`, 1),
+		"the same hash twice":           blocktest.Transaction(1, "") + "," + blocktest.Transaction(2, "") + "," + blocktest.Transaction(1, ""),
+		"a hash that is too short":      blocktest.Transaction(1, `,"hash":"0x12"`),
+		"a hash that is null":           blocktest.Transaction(1, `,"hash":null`),
+		"a sender that is null":         blocktest.Transaction(1, `,"from":null`),
+		"a sender of 21 bytes":          blocktest.Transaction(1, `,"from":"0x`+strings.Repeat("1", 42)+`"`),
+		"a sender of other letters":     blocktest.Transaction(1, `,"from":"0x`+strings.Repeat("g", 40)+`"`),
+		"a sender with escapes":         blocktest.Transaction(1, `,"from":"\u0030x`+strings.Repeat("1", 35)+`"`),
+		"a recipient that is empty":     blocktest.Transaction(1, `,"to":""`),
+		"a recipient that is a number":  blocktest.Transaction(1, `,"to":2`),
+		"a value that is a number":      blocktest.Transaction(1, `,"value":5`),
+		"a value that is null":          blocktest.Transaction(1, `,"value":null`),
+		"a value of 2^256":              blocktest.Transaction(1, `,"value":"0x1`+strings.Repeat("0", 64)+`"`),
+		"a value below zero":            blocktest.Transaction(1, `,"value":"-0x5"`),
+		"a value without digits":        blocktest.Transaction(1, `,"value":"0x"`),
+		"a value of a million digits":   blocktest.Transaction(1, `,"value":"0x`+strings.Repeat("1", 1_000_000)+`"`),
+		"a nonce of 2^64":               blocktest.Transaction(1, `,"nonce":"0x10000000000000000"`),
+		"a nonce that is null":          blocktest.Transaction(1, `,"nonce":null`),
+		"the block's hash of another":   blocktest.Transaction(1, `,"blockHash":"`+blocktest.Hash(99)+`"`),
+		"the hashes of two blocks":      blocktest.Transaction(1, `,"blockHash":"`+blocktest.Hash(99)+`"`) + "," + blocktest.Transaction(2, `,"blockHash":"`+blocktest.Hash(5)+`"`),
+		"a block's hash that is short":  blocktest.Transaction(1, `,"blockHash":"0x5"`),
+		"the fields' names in capitals": strings.ToUpper(blocktest.Transaction(1, "")),
+		"a field's name with escapes":   strings.Replace(blocktest.Transaction(1, ""), `"from"`, `"fr\u006fm"`, 1),
 	} {
-		raw := json.RawMessage(blockWith(5, hashText(5), list))
-		if h, err := parseBlock(raw); !errors.Is(err, errTransactions) || !errors.Is(err, rpc.ErrGarbage) || h.Body != nil {
-			t.Errorf("%s: it gave %+v, %v; want %v", name, h.Body, err, errTransactions)
+		raw := json.RawMessage(blocktest.Block(5, blocktest.Hash(5), list))
+		if _, body, err := Parse(raw); !errors.Is(err, ErrTransactions) || !errors.Is(err, rpc.ErrGarbage) || body.Told || body.Omitted || body.sent != nil {
+			t.Errorf("%s: it gave %+v, %v; want %v", name, body, err, ErrTransactions)
 		}
-		if h, err := parseHeader(raw); err != nil || h.Number != 5 {
+		if h, err := ParseHeader(raw); err != nil || h.Number != 5 {
 			t.Errorf("%s: the header alone gave block %d, %v", name, h.Number, err)
 		}
 	}
 	for name, list := range map[string]string{"a text": `"x"`, "a number": `5`, "an object": `{}`} {
-		raw := strings.Replace(blockWith(5, hashText(5), ""), `"transactions":[]`, `"transactions":`+list, 1)
-		if _, err := parseBlock(json.RawMessage(raw)); !errors.Is(err, errTransactions) {
+		raw := strings.Replace(blocktest.Block(5, blocktest.Hash(5), ""), `"transactions":[]`, `"transactions":`+list, 1)
+		if _, _, err := Parse(json.RawMessage(raw)); !errors.Is(err, ErrTransactions) {
 			t.Errorf("%s in place of the list: %v", name, err)
 		}
 	}
 	for _, raw := range []string{"", "null"} {
-		if _, err := parseBlock(json.RawMessage(raw)); !errors.Is(err, chain.ErrNoBlock) {
+		if _, _, err := Parse(json.RawMessage(raw)); !errors.Is(err, chain.ErrNoBlock) {
 			t.Errorf("%q: %v", raw, err)
 		}
 	}
-	if _, err := parseBlock(json.RawMessage(`{"transactions":[]}`)); !errors.Is(err, rpc.ErrGarbage) || errors.Is(err, errTransactions) {
+	if _, _, err := Parse(json.RawMessage(`{"transactions":[]}`)); !errors.Is(err, rpc.ErrGarbage) || errors.Is(err, ErrTransactions) {
 		t.Errorf("a block without a header: %v", err)
 	}
 }
@@ -290,7 +277,7 @@ func TestUnreadableTransactions(t *testing.T) {
 // TestReadableTransactions reads lists at the edges of what is allowed.
 func TestReadableTransactions(t *testing.T) {
 	t.Parallel()
-	pays := market.Payment{From: markettest.Address(addressText(1)), To: markettest.Address(addressText(2)), Amount: *new(market.Amount).SetUint64(5)}
+	pays := market.Payment{From: markettest.Address(blocktest.Address(1)), To: markettest.Address(blocktest.Address(2)), Amount: *new(market.Amount).SetUint64(5)}
 	most := pays
 	most.Amount.SetAllOne()
 	for name, tt := range map[string]struct {
@@ -299,50 +286,49 @@ func TestReadableTransactions(t *testing.T) {
 		sent int
 	}{
 		"none":                             {"", nil, 0},
-		"a payment":                        {txWith(1, ""), []market.Payment{pays}, 1},
-		"of two values the last counts":    {txWith(1, `,"value":"0x0"`), nil, 1},
-		"of two recipients the last":       {txWith(1, `,"to":null`), nil, 1},
-		"a recipient after null":           {txWith(1, `,"to":null,"to":"`+addressText(2)+`"`), []market.Payment{pays}, 1},
-		"names in capitals are nobody's":   {txWith(1, `,"Value":"0x9","FROM":7`), []market.Payment{pays}, 1},
-		"the greatest value":               {txWith(1, `,"value":"0x`+strings.Repeat("f", 64)+`"`), []market.Payment{most}, 1},
-		"zeros before the value":           {txWith(1, `,"value":"0x`+strings.Repeat("0", 63)+`5"`), []market.Payment{pays}, 1},
-		"the greatest nonce":               {txWith(1, `,"nonce":"0xffffffffffffffff"`), []market.Payment{pays}, 1},
-		"of this block":                    {txWith(1, `,"blockHash":"`+hashText(5)+`"`), []market.Payment{pays}, 1},
-		"of a block that isn't told":       {txWith(1, `,"blockHash":null`), []market.Payment{pays}, 1},
-		"a sender that is the zero one":    {txWith(1, `,"from":"`+addressText(0)+`"`), []market.Payment{{To: pays.To, Amount: pays.Amount}}, 1},
-		"many fields that nobody knows":    {txWith(1, `,"input":"0x`+strings.Repeat("ab", 100_000)+`","accessList":[{"storageKeys":[]}]`), []market.Payment{pays}, 1},
-		"two, in the order of the list":    {txWith(9, `,"value":"0x`+strings.Repeat("f", 64)+`"`) + "," + txWith(1, ""), []market.Payment{most, pays}, 2},
-		"spaces and other orders of field": {` { "nonce":"0x7", "value" : "0x5","to":"` + addressText(2) + `","from":"` + addressText(1) + `","hash":"` + hashText(1) + `"} `, []market.Payment{pays}, 1},
+		"a payment":                        {blocktest.Transaction(1, ""), []market.Payment{pays}, 1},
+		"of two values the last counts":    {blocktest.Transaction(1, `,"value":"0x0"`), nil, 1},
+		"of two recipients the last":       {blocktest.Transaction(1, `,"to":null`), nil, 1},
+		"a recipient after null":           {blocktest.Transaction(1, `,"to":null,"to":"`+blocktest.Address(2)+`"`), []market.Payment{pays}, 1},
+		"names in capitals are nobody's":   {blocktest.Transaction(1, `,"Value":"0x9","FROM":7`), []market.Payment{pays}, 1},
+		"the greatest value":               {blocktest.Transaction(1, `,"value":"0x`+strings.Repeat("f", 64)+`"`), []market.Payment{most}, 1},
+		"zeros before the value":           {blocktest.Transaction(1, `,"value":"0x`+strings.Repeat("0", 63)+`5"`), []market.Payment{pays}, 1},
+		"the greatest nonce":               {blocktest.Transaction(1, `,"nonce":"0xffffffffffffffff"`), []market.Payment{pays}, 1},
+		"of this block":                    {blocktest.Transaction(1, `,"blockHash":"`+blocktest.Hash(5)+`"`), []market.Payment{pays}, 1},
+		"of a block that isn't told":       {blocktest.Transaction(1, `,"blockHash":null`), []market.Payment{pays}, 1},
+		"a sender that is the zero one":    {blocktest.Transaction(1, `,"from":"`+blocktest.Address(0)+`"`), []market.Payment{{To: pays.To, Amount: pays.Amount}}, 1},
+		"many fields that nobody knows":    {blocktest.Transaction(1, `,"input":"0x`+strings.Repeat("ab", 100_000)+`","accessList":[{"storageKeys":[]}]`), []market.Payment{pays}, 1},
+		"two, in the order of the list":    {blocktest.Transaction(9, `,"value":"0x`+strings.Repeat("f", 64)+`"`) + "," + blocktest.Transaction(1, ""), []market.Payment{most, pays}, 2},
+		"spaces and other orders of field": {` { "nonce":"0x7", "value" : "0x5","to":"` + blocktest.Address(2) + `","from":"` + blocktest.Address(1) + `","hash":"` + blocktest.Hash(1) + `"} `, []market.Payment{pays}, 1},
 	} {
-		h, err := parseBlock(json.RawMessage(blockWith(5, hashText(5), tt.list)))
+		_, body, err := Parse(json.RawMessage(blocktest.Block(5, blocktest.Hash(5), tt.list)))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		body := transactionsOf(&h)
-		if !body.told || !slices.Equal(body.payments, tt.want) || len(body.sent) != tt.sent {
+		if !body.Told || !slices.Equal(body.payments, tt.want) || len(body.sent) != tt.sent {
 			t.Errorf("%s: it gave %+v, want %v", name, body, tt.want)
 		}
 	}
 	withList := func(list string) string {
-		return strings.Replace(blockWith(5, hashText(5), ""), `"transactions":[]`, list, 1)
+		return strings.Replace(blocktest.Block(5, blocktest.Hash(5), ""), `"transactions":[]`, list, 1)
 	}
 	for name, raw := range map[string]string{
-		"hashes alone":                          blockWith(5, hashText(5), `"`+hashText(1)+`","`+hashText(2)+`"`),
+		"hashes alone":                          blocktest.Block(5, blocktest.Hash(5), `"`+blocktest.Hash(1)+`","`+blocktest.Hash(2)+`"`),
 		"no list":                               withList(`"x":1`),
 		"null":                                  withList(`"transactions":null`),
-		"null after a list":                     withList(`"transactions":[` + txWith(1, "") + `],"transactions":null`),
-		"none, where the header says there are": withList(`"transactions":[],"transactionsRoot":"` + hashText(1) + `"`),
-		"some, where the header says that none are": withList(`"transactions":[` + txWith(1, "") + `],"transactionsRoot":` + noTransactions),
+		"null after a list":                     withList(`"transactions":[` + blocktest.Transaction(1, "") + `],"transactions":null`),
+		"none, where the header says there are": withList(`"transactions":[],"transactionsRoot":"` + blocktest.Hash(1) + `"`),
+		"some, where the header says that none are": withList(`"transactions":[` + blocktest.Transaction(1, "") + `],"transactionsRoot":` + noTransactions),
 	} {
-		h, err := parseBlock(json.RawMessage(raw))
-		if err != nil || transactionsOf(&h) == nil || transactionsOf(&h).told || transactionsOf(&h).sent != nil {
-			t.Errorf("%s: it gave %+v, %v; want a block that is read without transactions", name, h.Body, err)
+		_, body, err := Parse(json.RawMessage(raw))
+		if err != nil || body.Told || body.sent != nil {
+			t.Errorf("%s: it gave %+v, %v; want a block that is read without transactions", name, body, err)
 		}
 	}
-	raw := withList(`"transactions":["` + hashText(1) + `"],"transactions":[` + txWith(1, "") + `]`)
-	if h, err := parseBlock(json.RawMessage(raw)); err != nil || !transactionsOf(&h).told {
-		t.Errorf("of two lists the last counts: %+v, %v", h.Body, err)
+	raw := withList(`"transactions":["` + blocktest.Hash(1) + `"],"transactions":[` + blocktest.Transaction(1, "") + `]`)
+	if _, body, err := Parse(json.RawMessage(raw)); err != nil || !body.Told {
+		t.Errorf("of two lists the last counts: %+v, %v", body, err)
 	}
 }
 
@@ -352,23 +338,23 @@ func TestSoManyTransactions(t *testing.T) {
 	list := func(n int, more string) string {
 		out := make([]string, n)
 		for i := range out {
-			out[i] = txWith(i+1, fmt.Sprintf(`,"nonce":"0x%x"`, i)+more)
+			out[i] = blocktest.Transaction(i+1, fmt.Sprintf(`,"nonce":"0x%x"`, i)+more)
 		}
 		return strings.Join(out, ",")
 	}
 	for _, tt := range []struct{ txs, payments int }{
 		{maxPayments - 1, maxPayments - 1}, {maxPayments, maxPayments}, {maxPayments + 1, maxPayments}, {maxTransactions, maxPayments},
 	} {
-		h, err := parseBlock(json.RawMessage(blockWith(5, hashText(5), list(tt.txs, ""))))
+		_, body, err := Parse(json.RawMessage(blocktest.Block(5, blocktest.Hash(5), list(tt.txs, ""))))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if body := transactionsOf(&h); !body.told || len(body.payments) != tt.payments || len(body.sent) != tt.txs || body.sent[tt.txs-1].nonce != uint64(tt.txs-1) {
+		if !body.Told || len(body.payments) != tt.payments || len(body.sent) != tt.txs || body.sent[tt.txs-1].nonce != uint64(tt.txs-1) {
 			t.Errorf("%d transactions gave %d with %d payments, want %d payments", tt.txs, len(body.sent), len(body.payments), tt.payments)
 		}
 	}
-	h, err := parseBlock(json.RawMessage(blockWith(5, hashText(5), list(maxTransactions+1, ""))))
-	if err != nil || transactionsOf(&h).told {
+	_, body, err := Parse(json.RawMessage(blocktest.Block(5, blocktest.Hash(5), list(maxTransactions+1, ""))))
+	if err != nil || body.Told {
 		t.Errorf("a block with a transaction too many is read with them, %v", err)
 	}
 }
@@ -376,54 +362,20 @@ func TestSoManyTransactions(t *testing.T) {
 // TestReadTransactionsOutliveTheAnswer overwrites an answer after it was read.
 func TestReadTransactionsOutliveTheAnswer(t *testing.T) {
 	t.Parallel()
-	raw := []byte(blockWith(5, hashText(5), txWith(1, "")+","+txWith(2, "")))
-	h, err := parseBlock(raw)
+	raw := []byte(blocktest.Block(5, blocktest.Hash(5), blocktest.Transaction(1, "")+","+blocktest.Transaction(2, "")))
+	_, a, err := Parse(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := parseBlock(bytes.Clone(raw))
+	_, b, err := Parse(bytes.Clone(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range raw {
 		raw[i] = 'x'
 	}
-	a, b := transactionsOf(&h), transactionsOf(&again)
 	if !slices.Equal(a.payments, b.payments) || !slices.Equal(a.sent, b.sent) {
 		t.Errorf("what was read changed with the answer: %+v, want %+v", a, b)
-	}
-}
-
-// TestForeignTransactions gives a block the logs of a transaction that the list lacks: the block is then read without its transactions.
-func TestForeignTransactions(t *testing.T) {
-	t.Parallel()
-	s := sourceForLaunches(t, Options{}, "http://one.invalid")
-	h, err := parseBlock(json.RawMessage(blockWith(5, hashText(5), txWith(1, "")+","+txWith(2, ""))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.pool.List[0].tells(&h)
-	logs := func(txs ...int) (list []decode.Log) {
-		for _, n := range txs {
-			var hash market.Hash
-			hash[31] = byte(n)
-			list = append(list, decode.Log{TxHash: hash})
-		}
-		return list
-	}
-	for _, tt := range []struct {
-		txs []int
-		has bool
-	}{{nil, true}, {[]int{1}, true}, {[]int{1, 1, 2}, true}, {[]int{2, 3}, false}, {[]int{3, 1}, false}} {
-		id := market.EVMTx(logs(2)[0].TxHash)
-		b := market.Block{Txs: []market.Tx{{ID: id}}}
-		s.addTransactions(&h, logs(tt.txs...), &b)
-		if b.HasPayments != tt.has || (len(b.Payments) == 2) != tt.has || (b.Txs[0].Nonce == 7) != tt.has || b.Txs[0].Sender.IsNone() == tt.has {
-			t.Errorf("logs of %v gave %+v; want that it is read with its transactions: %t", tt.txs, b, tt.has)
-		}
-	}
-	if !s.pool.List[0].toldForeign {
-		t.Error("nothing was logged of the endpoint")
 	}
 }
 
@@ -435,16 +387,16 @@ func FuzzTransactions(f *testing.F) {
 			f.Add([]byte(r.raw))
 		}
 	}
-	f.Add([]byte(blockWith(5, hashText(5), txWith(1, "")+","+txWith(2, ""))))
-	f.Add([]byte(blockWith(5, hashText(5), txWith(1, "")+","+txWith(1, ""))))
-	f.Add([]byte(blockWith(5, hashText(5), `"`+hashText(1)+`"`)))
-	f.Add([]byte(blockWith(5, hashText(5), txWith(1, `,"to":null,"blockHash":"`+hashText(4)+`"`))))
+	f.Add([]byte(blocktest.Block(5, blocktest.Hash(5), blocktest.Transaction(1, "")+","+blocktest.Transaction(2, ""))))
+	f.Add([]byte(blocktest.Block(5, blocktest.Hash(5), blocktest.Transaction(1, "")+","+blocktest.Transaction(1, ""))))
+	f.Add([]byte(blocktest.Block(5, blocktest.Hash(5), `"`+blocktest.Hash(1)+`"`)))
+	f.Add([]byte(blocktest.Block(5, blocktest.Hash(5), blocktest.Transaction(1, `,"to":null,"blockHash":"`+blocktest.Hash(4)+`"`))))
 	f.Add([]byte(`{"transactions":[{"hash":"\"}"}],"transactions":null}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		h, err := parseBlock(raw)
-		alone, aloneErr := parseHeader(raw)
+		h, body, err := Parse(raw)
+		alone, aloneErr := ParseHeader(raw)
 		if err != nil {
-			if errors.Is(err, errTransactions) != (aloneErr == nil) {
+			if errors.Is(err, ErrTransactions) != (aloneErr == nil) {
 				t.Fatalf("with transactions %v, the header alone %v: %s", err, aloneErr, raw)
 			}
 			if !errors.Is(err, rpc.ErrGarbage) && !errors.Is(err, chain.ErrNoBlock) {
@@ -452,12 +404,11 @@ func FuzzTransactions(f *testing.F) {
 			}
 			return
 		}
-		if aloneErr != nil || h.Header != alone.Header || proofOf(&h).sum != proofOf(&alone).sum {
+		if aloneErr != nil || h.Header != alone.Header || ProofOf(&h).sum != ProofOf(&alone).sum {
 			t.Fatalf("with transactions %+v, alone %+v, %v: %s", h, alone, aloneErr, raw)
 		}
-		body := transactionsOf(&h)
-		if len(body.payments) > maxPayments || len(body.payments) > len(body.sent) || len(body.sent) > maxTransactions || !body.told && body.sent != nil {
-			t.Fatalf("%d payments of %d transactions, told %t: %s", len(body.payments), len(body.sent), body.told, raw)
+		if len(body.payments) > maxPayments || len(body.payments) > len(body.sent) || len(body.sent) > maxTransactions || !body.Told && body.sent != nil {
+			t.Fatalf("%d payments of %d transactions, told %t: %s", len(body.payments), len(body.sent), body.Told, raw)
 		}
 		for i := range body.sent {
 			if got := body.find(body.sent[i].hash); got != &body.sent[i] {
@@ -488,7 +439,7 @@ func BenchmarkBlock(b *testing.B) {
 	var all []json.RawMessage
 	for i := range 400 {
 		tx := txs[i%len(txs)]
-		tx["hash"] = hashText(i + 1)
+		tx["hash"] = blocktest.Hash(i + 1)
 		raw, err := json.Marshal(tx)
 		if err != nil {
 			b.Fatal(err)
@@ -501,7 +452,11 @@ func BenchmarkBlock(b *testing.B) {
 	}
 	list[at].value = value
 	answer := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":0,"result":%s}`, written(list))
-	for name, parse := range map[string]func(json.RawMessage) (chain.Header, error){"header": parseHeader, "transactions": parseBlock} {
+	whole := func(raw json.RawMessage) (chain.Header, error) {
+		h, _, err := Parse(raw)
+		return h, err
+	}
+	for name, parse := range map[string]func(json.RawMessage) (chain.Header, error){"header": ParseHeader, "transactions": whole} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(answer)))
 			b.ReportAllocs()
@@ -522,9 +477,9 @@ func BenchmarkBlock(b *testing.B) {
 func TestFirstTransactions(t *testing.T) {
 	t.Parallel()
 	first := func(hash, from int, more string) string {
-		return txWith(hash, fmt.Sprintf(`,"nonce":"0x0","from":%q`, addressText(from))+more)
+		return blocktest.Transaction(hash, fmt.Sprintf(`,"nonce":"0x0","from":%q`, blocktest.Address(from))+more)
 	}
-	other := txWith(9, "")
+	other := blocktest.Transaction(9, "")
 	for name, tt := range map[string]struct {
 		list string
 		want []int
@@ -559,23 +514,42 @@ func TestFirstTransactions(t *testing.T) {
 		"one, and Nitro's of it":        {first(1, 5, "") + "," + first(2, 5, `,"type":"0x69"`), []int{5}, true},
 		"two of the zero address":       {first(1, 0, "") + "," + first(2, 0, ""), nil, false},
 	} {
-		h, err := parseBlock(json.RawMessage(blockWith(5, hashText(5), tt.list+","+other)))
+		_, body, err := Parse(json.RawMessage(blocktest.Block(5, blocktest.Hash(5), tt.list+","+other)))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		var want []market.Address
 		for _, account := range tt.want {
-			want = append(want, markettest.Address(addressText(account)))
+			want = append(want, markettest.Address(blocktest.Address(account)))
 		}
 		hash := market.Hash{31: 1}
 		b := market.Block{Txs: []market.Tx{{ID: market.EVMTx(hash)}}}
-		(&Source{}).addTransactions(&h, []decode.Log{{TxHash: hash}}, &b)
-		if !b.HasPayments || !slices.Equal(b.Firsts, want) {
+		body.AddTo(&b)
+		if !body.Has(hash) || !b.HasPayments || !slices.Equal(b.Firsts, want) {
 			t.Errorf("%s: the first transactions are those of %v, want %v", name, b.Firsts, want)
 		}
 		if tx := b.Txs[0]; tx.Sender.IsNone() == tt.told || !tt.told && tx.Nonce != 0 {
 			t.Errorf("%s: the sender is %s with nonce %d; want that they are told: %t", name, tx.Sender, tx.Nonce, tt.told)
+		}
+	}
+}
+
+// TestDepositsThatPay: a rollup's deposit is a payment if it mints what it pays. Others are in their blocks whether their senders have the coins or not.
+func TestDepositsThatPay(t *testing.T) {
+	t.Parallel()
+	for more, counts := range map[string]bool{
+		`,"type":"0x7e","mint":"0x5"`: true, `,"type":"0x7e","mint":"0x6"`: true, `,"mint":"0x5","type":"0x7e"`: true,
+		`,"type":"0x7e","mint":"0x4"`: false, `,"type":"0x7e"`: false, `,"type":"0x7e","mint":null`: false, `,"type":"0x7e","mint":"much"`: false, `,"type":"0x7e","mint":5`: false,
+		`,"type":"0x2"`: true, `,"type":"0x2","mint":"0x0"`: true, `,"type":"0x7d"`: true, `,"type":"0x7f"`: true,
+	} {
+		_, body, err := Parse(json.RawMessage(blocktest.Block(5, blocktest.Hash(5), blocktest.Transaction(1, more))))
+		if err != nil {
+			t.Errorf("%s: %v", more, err)
+			continue
+		}
+		if (len(body.payments) == 1) != counts || len(body.sent) != 1 {
+			t.Errorf("%s: there are the payments %v; one counts: %t", more, body.payments, counts)
 		}
 	}
 }

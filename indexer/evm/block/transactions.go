@@ -1,11 +1,10 @@
-package evm
+package block
 
 import (
 	"bytes"
 	"fmt"
 	"slices"
 
-	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -17,24 +16,22 @@ const (
 	maxTransactions = 20_000
 )
 
-// errTransactions means that a block's header can be read, and the list of its transactions can't.
-var errTransactions = fmt.Errorf("%w: unreadable transactions", rpc.ErrGarbage)
+// ErrTransactions means that a block's header can be read, and the list of its transactions can't. rpc.ErrGarbage is in its tree.
+var ErrTransactions = fmt.Errorf("%w: unreadable transactions", rpc.ErrGarbage)
 
-// transactions are what a block was read with besides its header: chain.Header's Body. They rest on one node's word: the header's hash covers the
-// root of the transactions, and the root isn't computed from the list here. A block doesn't tell whether a transaction succeeded either. A payment
-// of one that failed moved nothing: for the price of a transaction anybody can look as if they had paid somebody.
-type transactions struct {
-	// told says that the node told the transactions, and not only their hashes.
-	told bool
-	// omitted says that it told their hashes alone, or no list.
-	omitted  bool
+// Transactions are what a block was read with besides its header. They rest on one node's word: the header's hash covers the root of the transactions,
+// and the root isn't computed from the list here. A block doesn't tell whether a transaction succeeded either. A payment of one that failed moved
+// nothing: for the price of a transaction anybody can look as if they had paid somebody. The zero value is of a block that was read without.
+type Transactions struct {
+	// Told says that the node told the transactions, and not only their hashes.
+	Told bool
+	// Omitted says that it told their hashes alone, or no list. Where neither is so, the list was too long, or contradicted the header.
+	Omitted  bool
 	payments []market.Payment
 	// firsts are the accounts that sent their first transaction.
 	firsts []market.Address
 	// sent has all transactions, in the order of their hashes.
 	sent []sentTransaction
-	// by is the endpoint that told them.
-	by *endpoint
 }
 
 // sentTransaction says who sent a transaction, and how many they had sent before.
@@ -50,14 +47,23 @@ type sentTransaction struct {
 // chain (0x65, 0x66), retryable ones (0x68, 0x69) and its own (0x6a). Nobody signs them, and nearly all have the nonce 0.
 const firstOfNitro, lastOfNitro = 0x64, 0x6a
 
-// transactionsOf gives the transactions that a header was read with, or nil if it was read alone.
-func transactionsOf(h *chain.Header) *transactions {
-	t, _ := h.Body.(*transactions)
-	return t
+// Has reports whether a transaction with a hash was told.
+func (t *Transactions) Has(hash market.Hash) bool { return t.find(hash) != nil }
+
+// AddTo puts into a block its payments, the accounts that sent their first transaction, and who sent those transactions that the block already has. Where
+// none were told it leaves the block as one that was read without.
+func (t *Transactions) AddTo(b *market.Block) {
+	b.Payments, b.Firsts, b.HasPayments = t.payments, t.firsts, t.Told
+	for i := range b.Txs {
+		tx := &b.Txs[i]
+		if sent := t.find(market.Hash(tx.ID.AppendTo(nil))); sent != nil && !sent.uncounted {
+			tx.Sender, tx.Nonce = sent.from, sent.nonce
+		}
+	}
 }
 
 // find is the transaction with a hash; nil where there is none.
-func (t *transactions) find(hash market.Hash) *sentTransaction {
+func (t *Transactions) find(hash market.Hash) *sentTransaction {
 	i, ok := slices.BinarySearchFunc(t.sent, hash, func(s sentTransaction, h market.Hash) int { return bytes.Compare(s.hash[:], h[:]) })
 	if !ok {
 		return nil
@@ -67,7 +73,8 @@ func (t *transactions) find(hash market.Hash) *sentTransaction {
 
 // transactionList reads the field "transactions" of a block. A node that is asked for whole transactions may tell their hashes alone.
 type transactionList struct {
-	transactions
+	Transactions
+
 	hashes int
 	// tooMany says that the list goes on after maxTransactions.
 	tooMany bool
@@ -81,7 +88,7 @@ func (t *transactionList) read(p *rpc.Scanner) {
 	if p.IsNull() {
 		return
 	}
-	t.told = true
+	t.Told = true
 	p.Array(func() {
 		switch {
 		case p.Peek() == '"':
@@ -189,15 +196,15 @@ func (t *transactionList) readBlockHash(p *rpc.Scanner) {
 	t.block = block
 }
 
-// of holds the list against the header that it came with. What is neither a list of transactions nor one of hashes is an error.
-func (t *transactionList) of(block market.Hash, w *wireHeader) (*transactions, error) {
+// against holds the list against the header that it came with. What is neither a list of transactions nor one of hashes is an error.
+func (t *transactionList) against(block market.Hash, w *wireHeader) (Transactions, error) {
 	if !t.block.IsZero() && t.block != block {
-		return nil, fmt.Errorf("%w: they are those of block %s", errTransactions, t.block)
+		return Transactions{}, fmt.Errorf("%w: they are those of block %s", ErrTransactions, t.block)
 	}
 	slices.SortFunc(t.sent, func(a, b sentTransaction) int { return bytes.Compare(a.hash[:], b.hash[:]) })
 	for i := range t.sent {
 		if i > 0 && t.sent[i].hash == t.sent[i-1].hash {
-			return nil, fmt.Errorf("%w: two have the hash %s", errTransactions, t.sent[i].hash)
+			return Transactions{}, fmt.Errorf("%w: two have the hash %s", ErrTransactions, t.sent[i].hash)
 		}
 	}
 	t.dropRepeatedFirsts()
@@ -205,10 +212,10 @@ func (t *transactionList) of(block market.Hash, w *wireHeader) (*transactions, e
 	// their own ones out.
 	root := string(w.fields[atTransactionsRoot])
 	contradicts := root != "" && (root == noTransactions) != (len(t.sent) == 0)
-	if omitted := !t.told || t.hashes > 0; omitted || t.tooMany || contradicts {
-		return &transactions{omitted: omitted}, nil
+	if omitted := !t.Told || t.hashes > 0; omitted || t.tooMany || contradicts {
+		return Transactions{Omitted: omitted}, nil
 	}
-	return &transactions{told: true, payments: slices.Clip(t.payments), firsts: slices.Clip(t.firsts), sent: t.sent}, nil
+	return Transactions{Told: true, payments: slices.Clip(t.payments), firsts: slices.Clip(t.firsts), sent: t.sent}, nil
 }
 
 // dropRepeatedFirsts counts no transaction as an account's first where the list has two such of the account: one of both isn't.

@@ -1,4 +1,4 @@
-package evm
+package block
 
 import (
 	"encoding/json"
@@ -66,8 +66,6 @@ type wireHeader struct {
 	fields [len(headerFields)]json.RawMessage
 }
 
-var errUnreadable = fmt.Errorf("%w: an unreadable block", rpc.ErrGarbage)
-
 // readHeader reads a header, and passes over all that isn't a header's field. Its block's transactions are read into a list, if there is one.
 func readHeader(raw []byte, list *transactionList) (w wireHeader, err error) {
 	p := rpc.NewScanner(raw)
@@ -112,11 +110,29 @@ func (w *wireHeader) sum() (market.Hash, error) {
 	return market.Hash(hash.Keccak256(hash.RLPList(parts...))), nil
 }
 
-// HeaderHash computes a header's hash from its fields, as eth_getBlockByNumber answers them, by Ethereum's rules. Only tests and the simulation call it.
+// HeaderHash computes a header's hash from its fields, as eth_getBlockByNumber answers them, by Ethereum's rules. A hash among them isn't read. rpc.ErrGarbage
+// is in the error's tree where the JSON is no header, or a field can't be hashed. Only tests and the simulation call it.
 func HeaderHash(raw json.RawMessage) (market.Hash, error) {
 	w, err := readHeader(raw, nil)
 	if err != nil {
 		return market.Hash{}, err
 	}
 	return w.sum()
+}
+
+// ReceiptsRoot gives the root of a block's receipts that stands in its header, as the JSON that the node wrote; none where the field is missing. The header's
+// hash, want, proves it. rpc.ErrGarbage is in the error's tree where the JSON is no header, or its fields have another hash.
+func ReceiptsRoot(raw json.RawMessage, want market.Hash) (root json.RawMessage, err error) {
+	w, err := readHeader(raw, nil)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := w.sum()
+	if err == nil && sum != want {
+		err = fmt.Errorf("%w: the header's hash is another", rpc.ErrGarbage)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w.fields[atReceiptsRoot], nil
 }

@@ -1,4 +1,4 @@
-package evm
+package block
 
 import (
 	"bytes"
@@ -16,6 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -39,13 +41,7 @@ func recordedHeaders(tb testing.TB) (list []recordedHeader) {
 		var answer struct {
 			Result json.RawMessage `json:"result"`
 		}
-		raw, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(raw, &answer)
-		}
-		if err != nil {
-			tb.Fatalf("%s: %v", path, err)
-		}
+		readRecorded(tb, path, &answer)
 		list = append(list, recordedHeader{filepath.Base(filepath.Dir(filepath.Dir(path))), answer.Result})
 	}
 	if len(list) < 20 {
@@ -54,8 +50,19 @@ func recordedHeaders(tb testing.TB) (list []recordedHeader) {
 	return list
 }
 
+func readRecorded(tb testing.TB, path string, v any) {
+	tb.Helper()
+	raw, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(raw, v)
+	}
+	if err != nil {
+		tb.Fatalf("%s: %v", path, err)
+	}
+}
+
 // plainHeader reads a header by encoding/json, field by field.
-func plainHeader(raw []byte) (h chain.Header, p proof, err error) {
+func plainHeader(raw []byte) (h chain.Header, p Proof, err error) {
 	if string(raw) == "null" {
 		return h, p, chain.ErrNoBlock
 	}
@@ -173,7 +180,7 @@ func isDeep(raw []byte) bool {
 
 // sameAsPlain holds what is read of a header against what encoding/json reads.
 func sameAsPlain(t interface{ Fatalf(string, ...any) }, raw []byte) {
-	got, err := parseHeader(raw)
+	got, err := ParseHeader(raw)
 	sum, sumErr := HeaderHash(raw)
 	if !isPlain(raw) || isDeep(raw) {
 		return // there it must only not panic
@@ -191,7 +198,7 @@ func sameAsPlain(t interface{ Fatalf(string, ...any) }, raw []byte) {
 	if err != nil {
 		return
 	}
-	p := *proofOf(&got)
+	p := *ProofOf(&got)
 	if (p.sumErr == nil) != (wantProof.sumErr == nil) {
 		t.Fatalf("hashing gives %v, by encoding/json %v: %s", p.sumErr, wantProof.sumErr, raw)
 	}
@@ -201,16 +208,103 @@ func sameAsPlain(t interface{ Fatalf(string, ...any) }, raw []byte) {
 	}
 }
 
+func TestHeaderHash(t *testing.T) {
+	t.Parallel()
+	sum, err := HeaderHash(json.RawMessage(blocktest.Genesis))
+	if want := "0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3"; err != nil || sum.String() != want {
+		t.Errorf("the hash is %s, %v; want %s", sum, err, want)
+	}
+	if noTransactions != blocktest.EmptyRoot {
+		t.Errorf("the root of no transactions is %s; the first block has %s", noTransactions, blocktest.EmptyRoot)
+	}
+}
+
+// TestReceiptsRoot reads the root of receipts from a header that has the hash, and from some that don't.
+func TestReceiptsRoot(t *testing.T) {
+	t.Parallel()
+	own, err := HeaderHash(json.RawMessage(blocktest.Genesis))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		raw    string
+		want   market.Hash
+		proven bool
+	}{
+		"its hash":                 {blocktest.Genesis, own, true},
+		"another hash":             {blocktest.Genesis, market.Hash{1}, false},
+		"another root":             {strings.Replace(blocktest.Genesis, `"receiptsRoot":"0x56`, `"receiptsRoot":"0x57`, 1), own, false},
+		"a field that is no hex":   {strings.Replace(blocktest.Genesis, `"extraData":"0x11`, `"extraData":"0x1g`, 1), own, false},
+		"no header":                {`[]`, own, false},
+		"null":                     {`null`, own, false},
+		"nothing":                  {``, own, false},
+		"a hash that is said, too": {`{"hash":"0x5",` + blocktest.Genesis[1:], own, true},
+	} {
+		root, err := ReceiptsRoot(json.RawMessage(tt.raw), tt.want)
+		if tt.proven && (err != nil || string(root) != blocktest.EmptyRoot) || !tt.proven && (!errors.Is(err, rpc.ErrGarbage) || root != nil) {
+			t.Errorf("%s: %s, %v; want that it is proven: %t", name, root, err, tt.proven)
+		}
+	}
+}
+
+// TestRecordedHeaders reads the recorded block headers; each one's bloom must allow the topics of its own logs.
+func TestRecordedHeaders(t *testing.T) {
+	t.Parallel()
+	read := 0
+	paths, err := filepath.Glob(recorded.Path(t, "evm") + "/*/*/eth_getBlockByNumber.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		var answer struct {
+			Result json.RawMessage `json:"result"`
+		}
+		readRecorded(t, path, &answer)
+		h, err := ParseHeader(answer.Result)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		read++
+		var want struct {
+			Block uint64 `json:"block"`
+			Time  int64  `json:"block_timestamp"`
+		}
+		var receipt struct {
+			Result struct{ Logs json.RawMessage }
+		}
+		readRecorded(t, filepath.Join(filepath.Dir(path), "expected.json"), &want)
+		readRecorded(t, filepath.Join(filepath.Dir(path), "eth_getTransactionReceipt.json"), &receipt)
+		if h.Number != want.Block || h.Time != want.Time {
+			t.Errorf("%s: block %d of %d, want %d of %d", path, h.Number, h.Time, want.Block, want.Time)
+		}
+		logs, err := decode.ParseLogs([]byte(`{"result":` + string(receipt.Result.Logs) + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range logs {
+			if h.Hash != logs[i].BlockHash {
+				t.Errorf("%s: hash %s, its logs say %s", path, h.Hash, logs[i].BlockHash)
+			}
+			if bytes.Contains(answer.Result, []byte("logsBloom")) && logs[i].NumTopics > 0 && !ProofOf(&h).MayHold(logs[i].Topics[:1]) {
+				t.Errorf("%s: the bloom denies topic %x, which log %d has", path, logs[i].Topics[0], logs[i].Index)
+			}
+		}
+	}
+	if read < 20 {
+		t.Errorf("%d recorded headers were read, want at least 20", read)
+	}
+}
+
 // TestRecordedHashes takes the hash of each recorded header. Of every recorded chain it follows from the fields by Ethereum's rules.
 func TestRecordedHashes(t *testing.T) {
 	t.Parallel()
 	for _, r := range recordedHeaders(t) {
 		sameAsPlain(t, r.raw)
-		h, err := parseHeader(r.raw)
+		h, err := ParseHeader(r.raw)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := proofOf(&h); p.sumErr != nil || p.sum != h.Hash {
+		if p := ProofOf(&h); p.sumErr != nil || p.sum != h.Hash {
 			t.Errorf("%s: block %d has the hash %s, its fields have %s, %v", r.chain, h.Number, h.Hash, p.sum, p.sumErr)
 		}
 	}
@@ -302,8 +396,8 @@ func FuzzHeader(f *testing.F) {
 	for _, r := range recordedHeaders(f) {
 		f.Add(written(slices.DeleteFunc(fieldsOf(f, r.raw), func(f field) bool { return f.name == "transactions" })))
 	}
-	f.Add([]byte(genesis))
-	f.Add([]byte(headerOf(5, true, "0")))
+	f.Add([]byte(blocktest.Genesis))
+	f.Add([]byte(blocktest.Header(5, true, "0")))
 	f.Add([]byte(`null`))
 	f.Add([]byte(`{"hash":"0x1","transactions":[{"hash":"\"}"}],"number":null}`))
 	f.Fuzz(func(t *testing.T, raw []byte) { sameAsPlain(t, raw) })
@@ -312,7 +406,7 @@ func FuzzHeader(f *testing.F) {
 // TestUnreadableHeaders reads answers that are no header.
 func TestUnreadableHeaders(t *testing.T) {
 	t.Parallel()
-	whole := headerOf(5, true, "5208")
+	whole := blocktest.Header(5, true, "5208")
 	with := func(field, value string) string {
 		return strings.TrimSuffix(whole, "}") + `,"` + field + `":` + value + `}`
 	}
@@ -339,17 +433,17 @@ func TestUnreadableHeaders(t *testing.T) {
 		"the fields' names in capitals":  strings.ToUpper(whole),
 		"a first field that has no name": `{` + whole[1:2] + `":1,` + whole[1:] + `,`,
 	} {
-		if h, err := parseHeader(json.RawMessage(raw)); !errors.Is(err, rpc.ErrGarbage) {
+		if h, err := ParseHeader(json.RawMessage(raw)); !errors.Is(err, rpc.ErrGarbage) {
 			t.Errorf("%s: it gave block %d, %v; want %v", name, h.Number, err, rpc.ErrGarbage)
 		}
 	}
 	for n := range len(whole) {
-		if h, err := parseHeader(json.RawMessage(whole[:n])); err == nil {
+		if h, err := ParseHeader(json.RawMessage(whole[:n])); err == nil {
 			t.Errorf("the first %d bytes of a header gave block %d", n, h.Number)
 		}
 	}
 	for _, raw := range []string{``, `null`} {
-		if _, err := parseHeader(json.RawMessage(raw)); !errors.Is(err, chain.ErrNoBlock) {
+		if _, err := ParseHeader(json.RawMessage(raw)); !errors.Is(err, chain.ErrNoBlock) {
 			t.Errorf("%q: %v; want %v", raw, err, chain.ErrNoBlock)
 		}
 	}
@@ -360,7 +454,7 @@ func TestUnreadableHeaders(t *testing.T) {
 func TestOnlyProvenFieldsCount(t *testing.T) {
 	t.Parallel()
 	for _, r := range recordedHeaders(t) {
-		want, err := parseHeader(r.raw)
+		want, err := ParseHeader(r.raw)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,13 +465,13 @@ func TestOnlyProvenFieldsCount(t *testing.T) {
 		for name, value := range more {
 			for _, said := range []string{strings.ToUpper(name), strings.ToUpper(name[:1]) + name[1:]} {
 				raw := strings.TrimSuffix(strings.TrimSpace(string(r.raw)), "}") + `,"` + said + `":` + value + `}`
-				got, err := parseHeader(json.RawMessage(raw))
-				if err != nil || got.Header != want.Header || *proofOf(&got) != *proofOf(&want) {
+				got, err := ParseHeader(json.RawMessage(raw))
+				if err != nil || got.Header != want.Header || *ProofOf(&got) != *ProofOf(&want) {
 					t.Errorf("%s: with %s it gave %+v, %v; want %+v", r.chain, said, got, err, want)
 				}
 			}
 			raw := strings.TrimSuffix(strings.TrimSpace(string(r.raw)), "}") + `,"` + name + `":` + value + `}`
-			if got, err := parseHeader(json.RawMessage(raw)); err != nil || proofOf(&got).sum == want.Hash {
+			if got, err := ParseHeader(json.RawMessage(raw)); err != nil || ProofOf(&got).sum == want.Hash {
 				t.Errorf("%s: with another %s the hash is still proven, %v", r.chain, name, err)
 			}
 		}
@@ -423,7 +517,7 @@ func BenchmarkHeader(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if h, err := parseHeader(raw); err != nil || proofOf(&h).sum != h.Hash {
+				if h, err := ParseHeader(raw); err != nil || ProofOf(&h).sum != h.Hash {
 					b.Fatal(h.Number, err)
 				}
 			}
