@@ -110,17 +110,32 @@ func RereadImage(table string, existed bool, image []byte) ([]byte, error) {
 	return nil, fmt.Errorf("no table %q has images", table)
 }
 
-// NoteRows keeps the former images of some rows of the hot path n times, as a commit does, and gives those of the last time.
+// NoteRows keeps the former images of some rows of the hot path n times, as a commit does, and gives the images.
 func NoteRows(n int, token *market.Token, pool *market.Pool, candle *market.Candle, trade *market.Trade) (images [][]byte, err error) {
-	u := &undoLog{chain: "base", block: 1}
-	for range n {
-		err = errors.Join(err, note(u, model.OfToken("base", token, model.Stamped{}), true), note(u, model.OfPool("base", pool, model.Stamped{}), true),
+	noteAll := func(u *undoLog) error {
+		return errors.Join(note(u, model.OfToken("base", token, model.Stamped{}), true), note(u, model.OfPool("base", pool, model.Stamped{}), true),
 			note(u, model.OfCandle("base", candle), true), note(u, model.OfTrade("base", trade), false))
 	}
-	for _, r := range u.rows[len(u.rows)-4:] {
+	many, one := &undoLog{chain: "base", block: 1}, &undoLog{chain: "base", block: 1}
+	for range n {
+		err = errors.Join(err, noteAll(many))
+	}
+	err = errors.Join(err, noteAll(one))
+	one.endPack()
+	rows, e := unpacked(one.rows)
+	for _, r := range rows {
 		images = append(images, r.Image)
 	}
-	return images, err
+	return images, errors.Join(err, e)
+}
+
+// EachImage gives the images of rows of undo.
+func EachImage(table string, existed bool, image []byte, each func(table string, existed bool, image []byte)) error {
+	rows, err := unpacked([]undoRow{{Tbl: table, Existed: existed, Image: image}})
+	for _, r := range rows {
+		each(r.Tbl, r.Existed, r.Image)
+	}
+	return err
 }
 
 // ReadRows reads images of the rows that NoteRows keeps.

@@ -92,11 +92,16 @@ func images(t *testing.T, kind, dsn string, block int) (lines []string) {
 		if err := rows.Scan(&table, &existed, &image); err != nil {
 			t.Fatal(err)
 		}
-		state := "absent"
-		if existed {
-			state = "there"
+		err := store.EachImage(table, existed, image, func(table string, existed bool, image []byte) {
+			state := "absent"
+			if existed {
+				state = "there"
+			}
+			lines = append(lines, table+" "+state+" "+string(image))
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		lines = append(lines, table+" "+state+" "+string(image))
 	}
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
@@ -162,6 +167,63 @@ func TestImagesAreDeclared(t *testing.T) {
 			slices.Sort(lines)
 			holdGolden(t, "images.golden", slices.Compact(lines))
 		})
+	}
+}
+
+// TestImagesOneByOneAreTakenBack: former versions kept each former image in a row of its own. Blocks of both kinds are taken back at once.
+func TestImagesOneByOneAreTakenBack(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			dsn := storetest.DSN(t, kind)
+			s := storetest.OpenAt(t, dsn)
+			l := lease(t, s)
+			first := everyRow(1, true)
+			if err := s.Commit(t.Context(), l, first); err != nil {
+				t.Fatal(err)
+			}
+			before := derivedRows(t, s)
+			for n := 2; n <= 4; n++ {
+				first = followUp(first)
+				if err := s.Commit(t.Context(), l, first); err != nil {
+					t.Fatal(err)
+				}
+			}
+			unpackBlock(t, kind, dsn, 3)
+			if _, err := s.Rewind(t.Context(), l, 1); err != nil {
+				t.Fatal(err)
+			}
+			if !equalRows(before, derivedRows(t, s)) {
+				t.Error("the rows that came back are others than those that were there")
+			}
+		})
+	}
+}
+
+// unpackBlock writes the former images of a block as former versions did.
+func unpackBlock(t *testing.T, kind, dsn string, block int) {
+	t.Helper()
+	db := raw(t, kind, dsn)
+	defer func() { _ = db.Close() }()
+	lines := images(t, kind, dsn, block)
+	if len(lines) < 10 {
+		t.Fatalf("block %d has %d images", block, len(lines))
+	}
+	exec := func(query string) {
+		if _, err := db.ExecContext(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(fmt.Sprintf("DELETE FROM undo WHERE block = %d", block))
+	for seq, line := range lines {
+		table, rest, _ := strings.Cut(line, " ")
+		state, image, _ := strings.Cut(rest, " ")
+		bytes := fmt.Sprintf("X'%x'", image)
+		if kind == "postgres" {
+			bytes = fmt.Sprintf("'\\x%x'::bytea", image)
+		}
+		exec(fmt.Sprintf("INSERT INTO undo (chain, block, seq, tbl, existed, image) VALUES ('base', %d, %d, '%s', %t, %s)", block, seq, table, state == "there", bytes))
 	}
 }
 

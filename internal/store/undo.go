@@ -17,14 +17,14 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
-// undoRow is what a row was before a block's commit changed it.
+// undoRow is what a row was before a block's commit changed it, or a pack of many such (model/pack.go).
 type undoRow struct {
 	bun.BaseModel `bun:"table:undo"`
 
 	Chain string `bun:",pk"`
 	Block int64  `bun:",pk"`
 	Seq   int64  `bun:",pk"`
-	// Tbl is the name of the row's table.
+	// Tbl is the name of the row's table, or model.PackTable.
 	Tbl     string
 	Existed bool
 	// Image is the former row in the format of model/image.go; if the row did not exist, it is the key only.
@@ -35,38 +35,63 @@ type undoRow struct {
 type undoLog struct {
 	chain string
 	block int64
-	rows  []undoRow
-	free  []byte // where the next images go
+	// pack is being filled, rows has those that are full.
+	pack model.Pack
+	rows []undoRow
 }
-
-const (
-	// imagesAtOnce is for how many bytes of images memory is taken at once, and longImage is what most images stay below.
-	imagesAtOnce = 32 << 10
-	longImage    = 2 << 10
-)
 
 func note[R any](u *undoLog, row R, existed bool) error {
 	if u.chain == "" {
 		return nil
 	}
-	if cap(u.free)-len(u.free) < longImage {
-		u.free = make([]byte, 0, imagesAtOnce)
-	}
-	form := model.FormOf[R]()
-	all, err := form.Append(u.free, reflect.ValueOf(&row).Elem(), existed)
-	if err != nil {
+	if err := u.pack.Add(model.FormOf[R](), reflect.ValueOf(&row).Elem(), existed); err != nil {
 		return fmt.Errorf("database: keep a former row of %w", err)
 	}
-	image := all[len(u.free):len(all):len(all)]
-	u.free = all
-	u.rows = append(u.rows, undoRow{
-		Chain: u.chain, Block: u.block, Seq: int64(len(u.rows)), Tbl: form.Table, Existed: existed, Image: image,
-	})
+	if u.pack.IsFull() {
+		u.endPack()
+	}
 	return nil
 }
 
+// keep notes an image that was made before.
+func (u *undoLog) keep(r *undoRow) error {
+	if err := u.pack.AddImage(r.Tbl, r.Existed, r.Image); err != nil {
+		return fmt.Errorf("database: block %d: %w", r.Block, err)
+	}
+	if u.pack.IsFull() {
+		u.endPack()
+	}
+	return nil
+}
+
+func (u *undoLog) endPack() {
+	u.rows = append(u.rows, undoRow{Chain: u.chain, Block: u.block, Seq: int64(len(u.rows)), Tbl: model.PackTable, Existed: true, Image: u.pack.Take()})
+}
+
 func (u *undoLog) write(ctx context.Context, tx *database.Transaction) error {
+	if !u.pack.IsEmpty() {
+		u.endPack()
+	}
 	return database.Insert(ctx, tx, u.rows)
+}
+
+// unpacked are former images one by one, in the order of their making. Former versions wrote them so.
+func unpacked(rows []undoRow) ([]undoRow, error) {
+	var out []undoRow
+	for i := range rows {
+		r := &rows[i]
+		if r.Tbl != model.PackTable {
+			out = append(out, *r)
+			continue
+		}
+		err := model.EachImage(r.Image, func(table string, existed bool, image []byte) {
+			out = append(out, undoRow{Chain: r.Chain, Block: r.Block, Tbl: table, Existed: existed, Image: image})
+		})
+		if err != nil {
+			return nil, fmt.Errorf("database: read what block %d changed: %w", r.Block, err)
+		}
+	}
+	return out, nil
 }
 
 // readImage is the row of a former image, in the form of today or of c9acfc3.
@@ -256,6 +281,9 @@ func undoBlocks(ctx context.Context, tx *database.Transaction, chain string, blo
 	err := tx.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, first, last).Order("block", "seq").Scan(ctx)
 	if err != nil {
 		return fmt.Errorf("database: read what blocks %d to %d changed: %w", first, last, err)
+	}
+	if rows, err = unpacked(rows); err != nil {
+		return err
 	}
 	byTable, ofWallets := map[string][]undoRow{}, []undoRow{}
 	for _, r := range rows {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/uptrace/bun"
-
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
@@ -169,31 +167,49 @@ func (s Upkeep) dropImages(ctx context.Context, l *Lease, tokens []market.Addres
 	}
 	for _, block := range blocks {
 		err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *pendingCommit) error {
-			var rows, drop []undoRow
-			err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ? AND tbl IN (?)", l.Chain, block, bun.List(holderImages())).Scan(ctx)
-			if err != nil {
-				return fmt.Errorf("database: read what block %d changed: %w", block, err)
-			}
-			c := model.Columns{Table: "undo"}
-			for i := range rows {
-				token, err := tokenOfImage(&rows[i])
-				if err != nil {
-					return err
-				}
-				if gone[c.Address(token)] {
-					drop = append(drop, rows[i])
-				}
-			}
-			if c.Err != nil {
-				return c.Err
-			}
-			return database.Remove(ctx, tx, drop)
+			return dropImagesOf(ctx, tx, l.Chain, block, gone)
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// dropImagesOf forgets what a rewind would bring back of some tokens' balances in one block.
+func dropImagesOf(ctx context.Context, tx *database.Transaction, chain string, block int64, tokens map[market.Address]bool) error {
+	var rows []undoRow
+	err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ?", chain, block).Order("seq").Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("database: read what block %d changed: %w", block, err)
+	}
+	if rows, err = unpacked(rows); err != nil {
+		return err
+	}
+	of, c, left := holderImages(), model.Columns{Table: "undo"}, &undoLog{chain: chain, block: block}
+	dropped := false
+	for i := range rows {
+		if slices.Contains(of, rows[i].Tbl) {
+			token, err := tokenOfImage(&rows[i])
+			if err != nil {
+				return err
+			}
+			if tokens[c.Address(token)] {
+				dropped = true
+				continue
+			}
+		}
+		if err := left.keep(&rows[i]); err != nil {
+			return err
+		}
+	}
+	if c.Err != nil || !dropped {
+		return c.Err
+	}
+	if _, err := tx.NewRaw("DELETE FROM undo WHERE chain = ? AND block = ?", chain, block).Exec(ctx); err != nil {
+		return fmt.Errorf("database: forget what block %d changed: %w", block, err)
+	}
+	return left.write(ctx, tx)
 }
 
 // holderImages are the tables whose rows are a token's holders, by their names of today and of c9acfc3.

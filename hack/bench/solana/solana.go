@@ -336,8 +336,8 @@ func (b *bench) restart(ctx context.Context) (took, cpu time.Duration, err error
 	return took, used.CPU, err
 }
 
-// catchUp serves many blocks at once while the indexer is down, and gives the CPU that it takes until it has them all, its start among it, and that of
-// decoding them alone.
+// catchUp serves many blocks at once while the indexer is down, and so many above them that no reorg reaches them. It gives the CPU that the indexer takes
+// until it has them all, its start among it, and that of decoding them alone.
 func (b *bench) catchUp(ctx context.Context) (indexer, alone time.Duration, err error) {
 	b.stop()
 	lab.Say("past: making %d blocks", pastBlocks)
@@ -362,16 +362,24 @@ func (b *bench) catchUp(ctx context.Context) (indexer, alone time.Duration, err 
 		}
 		alone += after - before
 	}
+	want := b.node.head().slot
+	for range b.config.ReorgBlocks {
+		last := b.node.head()
+		b.node.serve(b.emptyAfter(&last))
+	}
 	if err := b.start(ctx); err != nil {
 		return 0, 0, err
 	}
 	b.profile(ctx, 5, ".past")
-	want := b.node.head().slot
 	if err := b.until(ctx, func(number uint64) bool { return number >= want }); err != nil {
 		return 0, 0, err
 	}
 	used, err := b.Usage()
-	return used.CPU, alone, err
+	if err != nil {
+		return 0, 0, err
+	}
+	head := b.node.head().slot
+	return used.CPU, alone, b.until(ctx, func(number uint64) bool { return number >= head })
 }
 
 // profile saves a CPU profile of the indexer's next seconds, where one is wanted.
