@@ -141,11 +141,13 @@ func (s *rows) loadCandles(ctx context.Context, chain string, w market.Wanted, o
 }
 
 func (s *rows) loadBalances(ctx context.Context, chain string, wanted []market.BalanceKey, out *market.Rows) error {
+	// With the chain in the keys PostgreSQL looks each one up in the primary key. Without, it reads all of a table of up to some 200,000 rows in place of
+	// 750 keys' rows, which takes four times as long.
 	keys := make([]any, len(wanted))
 	for i, k := range wanted {
-		keys[i] = []any{k.Token.Bytes(), k.Account.Bytes()}
+		keys[i] = []any{chain, k.Token.Bytes(), k.Account.Bytes()}
 	}
-	rows, err := in[model.Balance](ctx, s, chain, "(token, account)", keys)
+	rows, err := in[model.Balance](ctx, s, chain, "(chain, token, account)", keys)
 	if err != nil {
 		return err
 	}

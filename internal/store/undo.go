@@ -29,6 +29,8 @@ type undoRow struct {
 	Existed bool
 	// Image is the former row in the format of model/image.go; if the row did not exist, it is the key only.
 	Image []byte
+	// whole says that the image comes from a pack, whose sum of all bytes is right: it is the JSON that was written.
+	whole bool
 }
 
 // undoLog collects the former images of one commit; without a block it collects nothing.
@@ -85,7 +87,7 @@ func unpacked(rows []undoRow) ([]undoRow, error) {
 			continue
 		}
 		err := model.EachImage(r.Image, func(table string, existed bool, image []byte) {
-			out = append(out, undoRow{Chain: r.Chain, Block: r.Block, Tbl: table, Existed: existed, Image: image})
+			out = append(out, undoRow{Chain: r.Chain, Block: r.Block, Tbl: table, Existed: existed, Image: image, whole: true})
 		})
 		if err != nil {
 			return nil, fmt.Errorf("database: read what block %d changed: %w", r.Block, err)
@@ -97,9 +99,12 @@ func unpacked(rows []undoRow) ([]undoRow, error) {
 // readImage is the row of a former image, in the form of today or of c9acfc3.
 func readImage[R any](u *undoRow) (row R, err error) {
 	form, v := model.FormOf[R](), reflect.ValueOf(&row).Elem()
-	if old, ok := model.OldImages[u.Tbl]; ok {
+	switch old, ok := model.OldImages[u.Tbl]; {
+	case ok:
 		err = old.Read(form, u.Image, v)
-	} else {
+	case u.whole:
+		err = form.ReadWhole(u.Image, v, u.Existed)
+	default:
 		err = form.Read(u.Image, v, u.Existed)
 	}
 	if err != nil {

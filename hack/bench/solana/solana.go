@@ -65,7 +65,7 @@ func Command() lab.Command {
 			f.IntVar(&s.trades, "trades", 450, "how many trades a block has")
 			f.DurationVar(&s.during, "for", 2*time.Minute, "how long the head is followed")
 			f.StringVar(&s.binary, "boardwalk", "", "boardwalk's binary `FILE`; else it is built from this checkout")
-			f.StringVar(&s.cpuProfile, "cpuprofile", "", "`FILE` for a CPU profile of the indexer's first 30 s at the head; FILE.past has the first 5 s of the past")
+			f.StringVar(&s.cpuProfile, "cpuprofile", "", "`FILE` for a CPU profile of the indexer's first 30 s at the head; FILE.past has the first 5 s of the past, FILE.forks of the forks")
 			f.StringVar(&s.statements, "statements", "", "`FILE` for the statements that the database spent most time on")
 		},
 		Run: func(ctx context.Context) error {
@@ -298,6 +298,7 @@ func (b *bench) run(ctx context.Context) error {
 		return err
 	}
 	r.disk = after.since(before)
+	b.profile(ctx, 5, ".forks")
 	for range forks {
 		for _, kind := range []struct {
 			trades int

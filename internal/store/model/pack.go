@@ -2,9 +2,11 @@ package model
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -41,8 +43,8 @@ func (p *Pack) Add(form *ImageForm, row reflect.Value, existed bool) error {
 
 // AddImage adds an image that was made before.
 func (p *Pack) AddImage(table string, existed bool, image []byte) error {
-	if bytes.ContainsAny([]byte(table), " \n") || bytes.IndexByte(image, '\n') >= 0 {
-		return fmt.Errorf("%w: an image of %q has a line break", errNoPack, table)
+	if strings.ContainsAny(table, " \n") || bytes.IndexByte(image, '\n') >= 0 || !json.Valid(image) {
+		return fmt.Errorf("%w: an image of %q isn't JSON in one line", errNoPack, table)
 	}
 	p.lines = append(append(p.begin(table, existed), image...), '\n')
 	return nil
@@ -69,7 +71,7 @@ func (p *Pack) Take() []byte {
 	return out
 }
 
-// EachImage gives the images of a pack, in the order of their making. They lie within memory of their own, which nothing changes.
+// EachImage gives the images of a pack, in the order of their making: they are as they were added, since the pack has a sum of all its bytes. They lie within memory of their own, which nothing changes.
 func EachImage(pack []byte, each func(table string, existed bool, image []byte)) error {
 	lines, err := unpacker.DecodeAll(pack, nil)
 	if err != nil {

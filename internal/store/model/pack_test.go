@@ -68,7 +68,7 @@ func TestAPackIsFullAtItsEdge(t *testing.T) {
 	t.Parallel()
 	for length, want := range map[int]bool{512<<10 - 1: false, 512 << 10: true} {
 		var p model.Pack
-		image := strings.Repeat("x", length-len("t +\n"))
+		image := `"` + strings.Repeat("x", length-len("t +\n")-2) + `"`
 		if err := p.AddImage("t", true, []byte(image)); err != nil || p.IsFull() != want {
 			t.Errorf("a pack of %d bytes is full: %v, want %v; %v", length, p.IsFull(), want, err)
 		}
@@ -103,7 +103,7 @@ func TestNoPack(t *testing.T) {
 		}
 	}
 	var p model.Pack
-	if p.AddImage("a b", true, []byte("{}")) == nil || p.AddImage("a", true, []byte("{\n}")) == nil || !p.IsEmpty() {
-		t.Error("an image that would be two lines, or of two tables, is taken")
+	if p.AddImage("a b", true, []byte("{}")) == nil || p.AddImage("a", true, []byte("{\n}")) == nil || p.AddImage("a", true, []byte("{")) == nil || !p.IsEmpty() {
+		t.Error("an image that would be two lines, or of two tables, or is no JSON, is taken")
 	}
 }
