@@ -102,10 +102,11 @@ func (x *Expectation) Contradicts(f market.Fact) bool {
 	}
 }
 
-// KnowsSupply reports whether derivation will have a supply of a token, whose row has to be loaded.
-func (x *Expectation) KnowsSupply(token market.Address) bool {
+// LacksSupply reports whether derivation will have no supply of a token and takes the next one that is sampled. The token's row has to be loaded.
+func (x *Expectation) LacksSupply(token market.Address) bool {
+	t := x.s.tokens.get(token)
 	_, known := x.supply(token)
-	return known
+	return !known && (t == nil || t.SupplyStrikes < market.SupplyUntold)
 }
 
 func (x *Expectation) supply(token market.Address) (supply market.Amount, known bool) {

@@ -45,15 +45,15 @@ func TestExpectationFollowsABatch(t *testing.T) {
 	if x.Contradicts(market.SupplyFact{Token: bob, Supply: e18(1)}) {
 		t.Error("a supply contradicts one that nobody knows")
 	}
-	if !x.KnowsSupply(dog) || x.KnowsSupply(bob) {
-		t.Error("want the supply of one token known, and that of the other unknown")
+	if x.LacksSupply(dog) || !x.LacksSupply(bob) {
+		t.Error("want the supply of one token known, and that of the other lacking")
 	}
 	x.See(&market.Block{Txs: inOneTx(moved(bob, nobody, alice, e18(5)))})
-	if x.KnowsSupply(bob) {
+	if !x.LacksSupply(bob) {
 		t.Error("a mint alone makes a supply known")
 	}
 	x.See(&market.Block{Facts: []market.Fact{market.SupplyFact{Token: bob, Supply: e18(7)}}})
-	if !x.KnowsSupply(bob) || x.Contradicts(market.SupplyFact{Token: bob, Supply: e18(7)}) || !x.Contradicts(market.SupplyFact{Token: bob, Supply: e18(8)}) {
+	if x.LacksSupply(bob) || x.Contradicts(market.SupplyFact{Token: bob, Supply: e18(7)}) || !x.Contradicts(market.SupplyFact{Token: bob, Supply: e18(8)}) {
 		t.Error("a supply that a fact of the batch tells isn't what others are held against")
 	}
 }
@@ -86,6 +86,9 @@ func TestAnswersContradictNoUntoldSupply(t *testing.T) {
 		x.See(&market.Block{Facts: []market.Fact{market.SupplyFact{Token: dog, Supply: e18(100)}}})
 		if got := x.Contradicts(market.SupplyFact{Token: dog, Supply: e18(101)}); got != want {
 			t.Errorf("after %d strikes a supply other than the batch's last answer is doubted: %v, want %v", strikes, got, want)
+		}
+		if got := ix.machine.Expect(ix.state, nil).LacksSupply(dog); got != want {
+			t.Errorf("after %d strikes the next supply is waited for: %v, want %v", strikes, got, want)
 		}
 	}
 }

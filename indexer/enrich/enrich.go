@@ -516,7 +516,7 @@ func (e *enrichment) sampled(b *market.Block, launched launches) []market.Balanc
 
 // sample asks for balances in the state before a block, and for the supplies of their tokens. Not after it: a node can
 // answer for its newest block out of the state of the one that it is making. What contradicts derivation, and could end a
-// token's holders or its supply, is no fact before two endpoints say so.
+// token's holders or its supply, is no fact before two endpoints say so; nor is a supply of which nothing is known, if a second endpoint tells one.
 func (e *enrichment) sample(ctx context.Context, b *market.Block, keys []market.BalanceKey, expect *derive.Expectation) error {
 	known, err := e.recorded(ctx, b)
 	if err != nil {
@@ -560,7 +560,7 @@ func (e *enrichment) sample(ctx context.Context, b *market.Block, keys []market.
 		switch {
 		case expect.Contradicts(f):
 			return chain.Contradicted
-		case !expect.KnowsSupply(f.Token):
+		case expect.LacksSupply(f.Token):
 			return chain.Untold
 		default:
 			return chain.NoDoubt

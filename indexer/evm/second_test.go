@@ -12,14 +12,21 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// says are the numbers that a node answers with, the last of which it repeats; 0 is an error.
+// says are the numbers that a node answers with, the last of which it repeats; 0 is an error of the node. A node that is
+// mute answers calls of another contract, and fails those of the first one in a way that may be the contract's or its own.
 type says []int
+
+const mute = -1
 
 // sourceSaying is a source of nodes that answer calls with numbers.
 func sourceSaying(t *testing.T, nodes []says) *Source {
 	t.Helper()
 	var urls []string
 	for _, n := range nodes {
+		if n[0] == mute {
+			urls = append(urls, spoiling(t, tokenAt(1), `{"code":-32603,"message":"Internal error"}`).URL)
+			continue
+		}
 		asked := 0
 		urls = append(urls, newFakeNode(t, func(string, []json.RawMessage) (string, string) {
 			v := n[min(asked, len(n)-1)]
@@ -79,6 +86,7 @@ func TestAnUntoldSupply(t *testing.T) {
 		"three differ":              {[]says{{8}, {9}, {7}}, nil, 1},
 		"two differ, a third fails": {[]says{{8}, {9}, {0}}, nil, 1},
 		"the second fails":          {[]says{{8}, {0}}, []uint64{8}, 0},
+		"the second can't tell":     {[]says{{8}, {mute}}, []uint64{8}, 0},
 		"alone, and asked once":     {[]says{{8, 7}}, []uint64{8}, 0},
 	} {
 		s, asides := sourceSaying(t, tt.nodes), 0

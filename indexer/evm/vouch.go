@@ -86,9 +86,9 @@ func (s *Source) vouchOn(ctx context.Context, e *endpoint, at chain.Ref, gone bo
 		err := s.pool.On(timed, e, func(ctx context.Context, e *endpoint) error {
 			return e.askAll(ctx, block, asked)
 		})
-		for i := range asked {
-			if err == nil {
-				s.take(of[i], asked[i], late)
+		for i, c := range asked {
+			if err == nil && (c.data != callSupply || !c.mute()) { // who can't tell a supply contradicts none
+				s.take(of[i], c, late)
 			}
 		}
 		return stateMissing(err, at.Number+lateBlocks > s.seen.Load())

@@ -97,12 +97,7 @@ func (c *client) post(ctx context.Context, body []byte, most int64) (_ *Reply, e
 			out.Done()
 		}
 	}()
-	room := int64(FirstPiece)
-	if most == c.Reads.Whole {
-		// Blocks are about as long as each other, and to make room step by step takes as long as to read. A buffer that isn't kept isn't worth it.
-		room = max(room, min(c.blockLength.Load()+1, 1<<maxKept))
-	}
-	if err := out.reserve(ctx, min(room, most+1)); err != nil {
+	if err := out.reserve(ctx, min(FirstPiece, most+1)); err != nil {
 		return nil, err
 	}
 	u, err := c.URL()
@@ -122,7 +117,12 @@ func (c *client) post(ctx context.Context, body []byte, most int64) (_ *Reply, e
 	if res.ContentLength > most {
 		return nil, ErrTooLong
 	}
-	if err := out.reserve(ctx, res.ContentLength+1); err != nil {
+	room := res.ContentLength + 1
+	if res.ContentLength < 0 && most == c.Reads.Whole {
+		// Blocks are about as long as each other, and to make room step by step takes as long as to read. A buffer that isn't kept isn't worth it.
+		room = min(c.blockLength.Load()+1, 1<<maxKept, most+1)
+	}
+	if err := out.reserve(ctx, room); err != nil {
 		return nil, err
 	}
 	switch err := out.readAll(ctx, res.Body, most); {
@@ -131,8 +131,8 @@ func (c *client) post(ctx context.Context, body []byte, most int64) (_ *Reply, e
 	case err != nil:
 		return nil, fmt.Errorf("read the node's answer: %w", WithoutURL(u, err))
 	}
-	if most == c.Reads.Whole {
-		before := c.blockLength.Load() // blocks that are short, or not there, count little by little
+	if most == c.Reads.Whole && len(out.Raw) > FirstPiece { // a shorter one needs no room, and may only say that there is no block
+		before := c.blockLength.Load()
 		c.blockLength.Store(max(int64(len(out.Raw)), before-before/8))
 	}
 	if text := res.Header.Get("Retry-After"); text != "" && res.StatusCode != http.StatusOK {

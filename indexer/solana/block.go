@@ -67,19 +67,19 @@ type read struct {
 
 // blockOn reads the block of a slot from an endpoint. The error says that it lacks it where it does.
 func (s *Source) blockOn(ctx context.Context, e *endpoint, slot uint64) (out read, err error) {
-	return s.ask(ctx, e, slot, "full")
+	return s.ask(ctx, e, slot, "full", e.Reads.Whole)
 }
 
 // headerOn reads it without its transactions.
 func (s *Source) headerOn(ctx context.Context, e *endpoint, slot uint64) (out read, err error) {
-	return s.ask(ctx, e, slot, "none")
+	return s.ask(ctx, e, slot, "none", e.Reads.Most)
 }
 
-func (s *Source) ask(ctx context.Context, e *endpoint, slot uint64, details string) (out read, err error) {
+func (s *Source) ask(ctx context.Context, e *endpoint, slot uint64, details string, most int64) (out read, err error) {
 	params := []any{slot, map[string]any{
 		"encoding": "json", "transactionDetails": details, "rewards": false, "commitment": commitment, "maxSupportedTransactionVersion": newestVersion,
 	}}
-	got, err := e.PostCall(ctx, "getBlock", params, e.Reads.Whole)
+	got, err := e.PostCall(ctx, "getBlock", params, most)
 	if err != nil {
 		return out, err
 	}

@@ -276,7 +276,7 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) (touched market
 }
 
 // blocksAtOnce is how many blocks are undone together: a row that several of them changed is written once. Memory holds their former images: of 16 blocks of
-// 450 trades 50,000, 20 MB.
+// 450 trades 50,000, some 40 MB.
 const blocksAtOnce = 16
 
 // undoBlocks undoes blocks that follow each other, given from the newest to the oldest.

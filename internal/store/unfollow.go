@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -186,25 +187,23 @@ func dropImagesOf(ctx context.Context, tx *database.Transaction, chain string, b
 	if rows, err = unpacked(rows); err != nil {
 		return err
 	}
-	of, c, left := holderImages(), model.Columns{Table: "undo"}, &undoLog{chain: chain, block: block}
-	dropped := false
-	for i := range rows {
-		if slices.Contains(of, rows[i].Tbl) {
-			token, err := tokenOfImage(&rows[i])
-			if err != nil {
-				return err
-			}
-			if tokens[c.Address(token)] {
-				dropped = true
-				continue
-			}
+	of, c, all := holderImages(), model.Columns{Table: "undo"}, len(rows)
+	rows = slices.DeleteFunc(rows, func(r undoRow) bool {
+		if !slices.Contains(of, r.Tbl) {
+			return false
 		}
+		token, failed := tokenOfImage(&r)
+		err = errors.Join(err, failed)
+		return tokens[c.Address(token)]
+	})
+	if err = errors.Join(err, c.Err); err != nil || len(rows) == all {
+		return err
+	}
+	left := &undoLog{chain: chain, block: block}
+	for i := range rows {
 		if err := left.keep(&rows[i]); err != nil {
 			return err
 		}
-	}
-	if c.Err != nil || !dropped {
-		return c.Err
 	}
 	if _, err := tx.NewRaw("DELETE FROM undo WHERE chain = ? AND block = ?", chain, block).Exec(ctx); err != nil {
 		return fmt.Errorf("database: forget what block %d changed: %w", block, err)

@@ -65,7 +65,7 @@ func Command() lab.Command {
 			f.IntVar(&s.trades, "trades", 450, "how many trades a block has")
 			f.DurationVar(&s.during, "for", 2*time.Minute, "how long the head is followed")
 			f.StringVar(&s.binary, "boardwalk", "", "boardwalk's binary `FILE`; else it is built from this checkout")
-			f.StringVar(&s.cpuProfile, "cpuprofile", "", "`FILE` for a CPU profile of the indexer's first 30 s at the head; FILE.past has the first 5 s of the past, FILE.forks of the forks")
+			f.StringVar(&s.cpuProfile, "cpuprofile", "", "`FILE` for a CPU profile of the indexer's first 30 s at the head; FILE.past has those 5 s in which it starts and reads the past")
 			f.StringVar(&s.statements, "statements", "", "`FILE` for the statements that the database spent most time on")
 		},
 		Run: func(ctx context.Context) error {
@@ -253,7 +253,6 @@ type result struct {
 	took          []time.Duration // from served until committed, of the blocks at the head
 	behind        int
 	restart       time.Duration
-	started       time.Duration   // CPU of the indexer until its first block after a start
 	past, parsed  time.Duration   // CPU of the indexer over the past, without what a start takes, and of decoding the same blocks alone
 	swaps, quiet  []time.Duration // from a fork's being served until its head was committed
 	plain         []time.Duration // the same of a single block, without a fork
@@ -278,14 +277,18 @@ func (b *bench) run(ctx context.Context) error {
 	}
 	r := &result{}
 	var err error
-	if r.restart, r.started, err = b.restart(ctx); err != nil {
+	if r.restart, err = b.restart(ctx); err != nil {
 		return err
 	}
 	wait.For(ctx, 5*time.Second) // what a start does besides
+	started, err := b.Usage()
+	if err != nil {
+		return err
+	}
 	if r.past, r.parsed, err = b.catchUp(ctx); err != nil {
 		return err
 	}
-	r.past -= r.started
+	r.past -= started.CPU
 	before, err := b.disk(ctx)
 	if err != nil {
 		return err
@@ -298,7 +301,6 @@ func (b *bench) run(ctx context.Context) error {
 		return err
 	}
 	r.disk = after.since(before)
-	b.profile(ctx, 5, ".forks")
 	for range forks {
 		for _, kind := range []struct {
 			trades int
@@ -322,19 +324,15 @@ func (b *bench) run(ctx context.Context) error {
 	return b.report(r)
 }
 
-// restart starts the indexer, and gives how long it took until it had committed a block that was there, and the CPU that it took.
-func (b *bench) restart(ctx context.Context) (took, cpu time.Duration, err error) {
+// restart starts the indexer, and gives how long it took until it had committed a block that was there.
+func (b *bench) restart(ctx context.Context) (time.Duration, error) {
 	made := b.next(b.trades)
 	began := lab.Now()
 	if err := b.start(ctx); err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	if err := b.until(ctx, func(number uint64) bool { return number >= made.slot }); err != nil {
-		return 0, 0, err
-	}
-	took = lab.Now().Sub(began)
-	used, err := b.Usage()
-	return took, used.CPU, err
+	err := b.until(ctx, func(number uint64) bool { return number >= made.slot })
+	return lab.Now().Sub(began), err
 }
 
 // catchUp serves many blocks at once while the indexer is down, and so many above them that no reorg reaches them. It gives the CPU that the indexer takes
