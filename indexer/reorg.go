@@ -126,6 +126,9 @@ func (ix *Indexer) goBackTo(ctx context.Context, block market.Header) error {
 		if kept {
 			return ix.resume(ctx)
 		}
+		if err := ix.store.Upkeep.NoteFollowed(ctx, ix.lease, ix.machine.Majors()); err != nil {
+			return err
+		}
 	}
 	if err := ix.forget(ctx, block, &touched); err != nil {
 		return err

@@ -384,7 +384,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 				"ALTER TABLE tokens DROP COLUMN candidate_at",
 				"ALTER TABLE tokens DROP COLUMN since_creation", "DROP INDEX tokens_supply", "DROP INDEX tokens_doubted", "ALTER TABLE tokens DROP COLUMN supply_strikes",
 				"ALTER TABLE chains DROP COLUMN silent_from",
-				"ALTER TABLE chains DROP COLUMN served", "ALTER TABLE chains DROP COLUMN wanted", "ALTER TABLE chains DROP COLUMN wanted_anew",
+				"ALTER TABLE chains DROP COLUMN served", "ALTER TABLE chains DROP COLUMN wanted", "ALTER TABLE chains DROP COLUMN wanted_anew", "ALTER TABLE chains DROP COLUMN followed",
 				"DROP INDEX pools_listed", "ALTER TABLE pools DROP COLUMN unlisted",
 				"ALTER TABLE pools DROP COLUMN day_reference_quote", "ALTER TABLE quote_prices DROP COLUMN day_usd",
 				"ALTER TABLE tokens DROP COLUMN holders_gained", "ALTER TABLE tokens DROP COLUMN holders_gained_at",

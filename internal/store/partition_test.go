@@ -537,8 +537,14 @@ func TestVacuumSettings(t *testing.T) {
 			t.Errorf("%s is vacuumed at a part of %q, %v; want %q", table, got, err, want)
 		}
 	}
+	var filled string
+	err := db.QueryRowContext(t.Context(), `SELECT string_agg(c.relname || ' ' || option_value, ', ' ORDER BY c.relname)
+		FROM pg_class c, pg_options_to_table(c.reloptions) WHERE option_name = 'fillfactor'`).Scan(&filled)
+	if want := "launches 90, tokens 90"; err != nil || filled != want {
+		t.Errorf("pages are filled to %q, %v; want %q", filled, err, want)
+	}
 	var published int
-	err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM pg_class c JOIN pg_index i ON i.indrelid = c.oid
+	err = db.QueryRowContext(t.Context(), `SELECT count(*) FROM pg_class c JOIN pg_index i ON i.indrelid = c.oid
 		WHERE c.relname LIKE 'trades\_base%' AND c.relkind = 'r' AND c.relreplident = 'i' AND i.indisreplident`).Scan(&published)
 	if err != nil || published != 2 {
 		t.Errorf("%d partitions of trades say how rows are told apart, %v; want 2", published, err)

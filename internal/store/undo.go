@@ -261,7 +261,7 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) (touched market
 		}
 		next.log.AddTouched(&touched)
 		next.number, next.hash = int64(target.Number), target.Hash[:]
-		err = setChain(ctx, tx, l.Chain, "rewinds = rewinds + 1, number = ?, hash = ?, parent = ?, block_time = ?", int64(target.Number),
+		err = setChain(ctx, tx, l.Chain, "rewinds = rewinds + 1, followed = '', number = ?, hash = ?, parent = ?, block_time = ?", int64(target.Number),
 			target.Hash[:], target.Parent[:], target.Time)
 		if err != nil {
 			return err

@@ -109,3 +109,56 @@ func TestUnfollow(t *testing.T) {
 		})
 	}
 }
+
+// TestUnfollowLooksOnce: tokens are looked through again only after something that may have brought one back whose balances nobody asks for.
+func TestUnfollowLooksOnce(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			dsn := storetest.DSN(t, kind)
+			s := storetest.OpenAt(t, dsn)
+			db := raw(t, kind, dsn)
+			defer func() { _ = db.Close() }()
+			exec := func(query string) {
+				if _, err := db.ExecContext(t.Context(), query); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l := lease(t, s)
+			for n := 1; n <= 2; n++ {
+				c := &store.Commit{Last: header(n), Blocks: []market.Header{header(n)}, Undo: true}
+				c.Changes.Tokens = []market.Change[market.Address, market.Token]{{Key: address(n), After: &market.Token{Mint: address(n), FirstBlock: 1}}}
+				if err := s.Commit(t.Context(), l, c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			look := func(when string, want int, declared ...market.Address) {
+				t.Helper()
+				exec("UPDATE tokens SET holders_status = 'current' WHERE first_block = 1") // as no indexer does
+				if n, err := s.Upkeep.Unfollow(t.Context(), l, declared); err != nil || n != want {
+					t.Errorf("%s: %d tokens were unfollowed, %v; want %d", when, n, err, want)
+				}
+			}
+			look("the first time", 2)
+			look("under the same lease", 0)
+			l = lease(t, s)
+			look("under the next lease", 0)
+			look("for another document", 1, address(1))
+			look("for this one again", 0, address(1))
+			if _, err := s.Rewind(t.Context(), l, 1); err != nil {
+				t.Fatal(err)
+			}
+			look("after a rewind", 1)
+			lease(t, s) // by a binary that doesn't note anything
+			l = lease(t, s)
+			look("after a lease of another binary", 1)
+			old := l
+			l = lease(t, s)
+			if err := s.Upkeep.NoteFollowed(t.Context(), old, []market.Address{address(9)}); err != nil {
+				t.Fatal(err)
+			}
+			look("after a note under a lease that is lost", 0)
+		})
+	}
+}

@@ -464,11 +464,14 @@ func isLocked(err error) bool {
 	return errors.As(err, &refused) && refused.Code == database.LockNotAvailable
 }
 
-// The settings by which PostgreSQL vacuums. By its default it does so when a fifth of a table's rows are dead: of ten million pools two million
+// The settings by which PostgreSQL vacuums and fills pages. By its default it does so when a fifth of a table's rows are dead: of ten million pools two million
 // would be before it begins.
 const (
 	// changing is for tables whose rows change.
 	changing = "autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02"
+	// widelyIndexed is for tables with many indexes whose rows change with each trade: where its page has room for the changed row, PostgreSQL leaves the
+	// indexes alone.
+	widelyIndexed = changing + ", fillfactor = 90"
 	// shortLived is for tables whose rows come and go, so that nearly all that ever were are dead.
 	shortLived = "autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000"
 )
@@ -477,7 +480,8 @@ var vacuumed = []struct {
 	settings string
 	tables   []string
 }{
-	{changing, []string{"tokens", "pools", "pool_ticks", "quote_prices", "launches", "token_metadata", "trust_reports", "candles", "balances"}},
+	{widelyIndexed, []string{"tokens", "launches"}},
+	{changing, []string{"pools", "pool_ticks", "quote_prices", "token_metadata", "trust_reports", "candles", "balances"}},
 	{shortLived, []string{"blocks", "undo", "commits", "unsure_facts", "waiting_trades", "payments", "holder_queue", "holder_staging"}},
 }
 
