@@ -22,6 +22,8 @@ type Counts struct {
 	AllCalls    int64 `json:"all_calls"`
 	AllUnits    int64 `json:"all_units"`
 	Subscribers int64 `json:"subscribers"`
+	// Streamed are the blocks that streams have sent.
+	Streamed int64 `json:"streamed"`
 }
 
 type counter struct {
@@ -64,6 +66,19 @@ func (c *counter) subscribed(by int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.c.Subscribers += by
+}
+
+// Subscribed counts a reader of a stream of blocks.
+func (c *counter) Subscribed() { c.call("Subscribe", 0) }
+
+// Failed counts what a reader of a stream of blocks was refused, and the faults of streams.
+func (c *counter) Failed(kind string) { c.refused(kind) }
+
+// Streamed counts a block that a stream has sent.
+func (c *counter) Streamed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.c.Streamed++
 }
 
 // now is a copy.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
+	"github.com/boardwalkhq/boardwalk/hack/provider/yellowstone"
 )
 
 // Node is one endpoint of a chain. Several may serve one chain, with different profiles.
@@ -37,6 +38,7 @@ type Node struct {
 	server   *http.Server
 	url      string
 	ended    chan struct{}
+	streams  *yellowstone.Server // nil where the profile has no stream of blocks
 
 	mu  sync.Mutex
 	rng *rand.Rand
@@ -48,6 +50,8 @@ type Options struct {
 	// Address is a host and port; empty takes a free port on this machine alone.
 	Address string
 	Seed    uint64
+	// Yellowstone is the address of a server of Yellowstone gRPC that streams the chain's blocks, for a profile that has such a stream.
+	Yellowstone string
 	// Now is the clock; nil is the machine's.
 	Now func() time.Time
 }
@@ -99,6 +103,9 @@ func (n *Node) Counts() Counts { return n.counts.now() }
 // Close ends the node and all that it has under way.
 func (n *Node) Close() error {
 	close(n.ended)
+	if n.streams != nil {
+		n.streams.Close()
+	}
 	return n.server.Close()
 }
 
@@ -284,9 +291,7 @@ func (n *Node) write(w http.ResponseWriter, r *http.Request, a reply) {
 
 // delay waits as long as the answer is on its way; false says that the client has gone.
 func (n *Node) delay(ctx context.Context) bool {
-	n.mu.Lock()
-	d := n.profile.Latency.draw(n.rng)
-	n.mu.Unlock()
+	d := n.drawLatency(&n.profile.Latency)
 	if d <= 0 {
 		return true
 	}
@@ -299,6 +304,13 @@ func (n *Node) delay(ctx context.Context) bool {
 	case <-n.ended:
 	}
 	return false
+}
+
+// drawLatency is how long an answer of such a latency takes.
+func (n *Node) drawLatency(l *Latency) time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return l.draw(n.rng)
 }
 
 // tailQuantile is the standard normal's 99th percentile.

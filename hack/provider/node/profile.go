@@ -2,6 +2,8 @@ package node
 
 import (
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/provider/yellowstone"
 )
 
 // Profile is how a provider or a node behaves. The zero value is a node without any limit.
@@ -18,6 +20,10 @@ type Profile struct {
 	// Solana bounds what a node of Solana's family answers; IsSolana says that it is one.
 	Solana   SolanaLimits
 	IsSolana bool
+	// Stream bounds the stream of blocks that a provider of Solana has beside JSON-RPC.
+	Stream yellowstone.Limits
+	// StreamLatency is how long a block of the stream is on its way.
+	StreamLatency Latency
 	// Latency is how long an answer takes on its way.
 	Latency Latency
 

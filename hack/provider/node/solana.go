@@ -3,8 +3,14 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"net"
 	"net/http"
 	"slices"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/provider/yellowstone"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
 // StartSolana begins to listen for a node of Solana, which asks another one that has no limits.
@@ -13,9 +19,35 @@ func StartSolana(ctx context.Context, upstream string, o Options) (*Node, error)
 	if err != nil {
 		return nil, err
 	}
+	if o.Profile.Stream.Offered {
+		if n.streams, err = n.stream(ctx, o.Yellowstone); err != nil {
+			return nil, errors.Join(err, n.listener.Close())
+		}
+	}
 	n.upstream, n.run = upstream, n.runSolana
 	n.listen()
 	return n, nil
+}
+
+// stream begins to stream the blocks that a server without limits streams.
+func (n *Node) stream(ctx context.Context, from string) (*yellowstone.Server, error) {
+	host, _, err := net.SplitHostPort(n.listener.Addr().String())
+	if err != nil {
+		return nil, err
+	}
+	return yellowstone.Start(ctx, yellowstone.Options{
+		Limits: n.profile.Stream, Counter: n.counts, From: from, Host: host, Now: n.now,
+		Delay: func() time.Duration { return n.drawLatency(&n.profile.StreamLatency) },
+	})
+}
+
+// Endpoints are the node's as a chain declares them: the one of JSON-RPC, and the stream of blocks where there is one.
+func (n *Node) Endpoints() []chainconfig.Endpoint {
+	list := []chainconfig.Endpoint{{URL: n.url}}
+	if n.streams != nil {
+		list = append(list, chainconfig.Endpoint{URL: n.streams.URL(), Protocol: chainconfig.YellowstoneGRPC})
+	}
+	return list
 }
 
 // tokenPrograms are SPL Token and Token-2022.

@@ -4,11 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
 // solanaNode is a node before a chain whose head is slot 1000, and which answers each call with what it is given.
@@ -34,6 +39,43 @@ func solanaNode(t *testing.T, p Profile, answers map[string]string) *Node {
 	}
 	t.Cleanup(func() { _ = n.Close() })
 	return n
+}
+
+// TestTheStreamOfAProfileIsItsSecondEndpoint: only a profile with a stream has one, and it needs a server to read blocks from.
+func TestTheStreamOfAProfileIsItsSecondEndpoint(t *testing.T) {
+	if list := solanaNode(t, agave(), nil).Endpoints(); len(list) != 1 {
+		t.Errorf("%+v", list)
+	}
+	if _, err := StartSolana(t.Context(), "http://127.0.0.1:1", Options{Profile: withStream()}); err == nil || !strings.Contains(err.Error(), "no server of Yellowstone gRPC") {
+		t.Errorf("error %v", err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	upstream := grpc.NewServer()
+	go func() { _ = upstream.Serve(l) }()
+	t.Cleanup(upstream.Stop)
+	for _, name := range []string{"yellowstone", "yellowstone-moody"} {
+		p, err := ProfileOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := StartSolana(t.Context(), "http://127.0.0.1:1", Options{Profile: p, Yellowstone: "http://" + l.Addr().String()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = n.Close() })
+		if list := n.Endpoints(); len(list) != 2 || list[1].Protocol != chainconfig.YellowstoneGRPC || !strings.HasSuffix(list[1].URL, "/"+p.Stream.Token) {
+			t.Errorf("%+v", list)
+		}
+		if got := p.Stream.Gone.Err(1, 2).Error(); !strings.Contains(got, "broadcast from 1 is not available, last available: 2") {
+			t.Error(got)
+		}
+		if got := p.Stream.TooLong.Err(1, 2).Error(); !strings.Contains(got, "found 1 bytes, the limit is: 2 bytes") {
+			t.Error(got)
+		}
+	}
 }
 
 // says asks a node, and wants a part of its answer.
