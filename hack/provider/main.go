@@ -30,7 +30,7 @@ const usage = `provider stands in for a mainnet's RPC provider, on this machine:
 The contracts of a chain of config/samples lie at the addresses that the sample names, on an anvil of its own, where simnet's people
 trade. Around them grows a chain with as many made-up transactions and logs as you say, in the shapes of two recorded blocks of
 Ethereum. Of solana it is a local chain with what its people do alone, whose endpoints have the profiles of Solana's. Each profile of --profile is an endpoint of its own, with the limits and the words of that provider or node; "profiles" lists
-them, and how each behaviour is known. What was asked stands below each endpoint's URL at /counts.
+them, and how each behaviour is known. A profile whose name begins with yellowstone has a second endpoint, which streams blocks by Yellowstone gRPC. What was asked stands below each endpoint's URL at /counts.
 
 It prints the endpoints and writes the Chain resource to apply, such as
 

@@ -54,16 +54,17 @@ func TestTheCommandServesASolana(t *testing.T) {
 	t.Parallel()
 	ctx, end := context.WithCancel(t.Context())
 	out, dir := &until{text: "provider ready", end: end}, t.TempDir()
-	if err := run(ctx, []string{"--chain", "solana", "--profile", "helius-free,agave", "--past", "3", "--dir", dir}, out); err != nil {
+	if err := run(ctx, []string{"--chain", "solana", "--profile", "helius-free,yellowstone", "--past", "3", "--dir", dir}, out); err != nil {
 		t.Fatal(err)
 	}
-	for _, says := range []string{"no mainnet", "helius-free: http://127.0.0.1:", "agave: http://127.0.0.1:", "agave was asked: {"} {
+	for _, says := range []string{"no mainnet", "helius-free: http://127.0.0.1:", "yellowstone: http://127.0.0.1:", "/a-readers-token by YellowstoneGRPC", "yellowstone was asked: {"} {
 		if !strings.Contains(out.String(), says) {
 			t.Errorf("it doesn't say %q:\n%s", says, out.String())
 		}
 	}
 	manifest, err := os.ReadFile(filepath.Join(dir, "solana.yaml"))
-	if err != nil || strings.Count(string(manifest), "{url: \"http://127.0.0.1:") != 2 || !strings.Contains(string(manifest), "id: pump-fun") {
+	if err != nil || strings.Count(string(manifest), "{url: \"http://127.0.0.1:") != 3 || strings.Count(string(manifest), "protocol: YellowstoneGRPC}") != 1 ||
+		!strings.Contains(string(manifest), "id: pump-fun") {
 		t.Errorf("the manifest is %s (%v)", manifest, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
 	"github.com/boardwalkhq/boardwalk/hack/provider/solana"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
 // solanaID is the id of the sample of Solana.
@@ -22,21 +23,21 @@ func runSolana(ctx, lifetime context.Context, out io.Writer, s *settings, profil
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	nodes, err := startNodes(s, profiles, func(o node.Options) (*node.Node, error) { return node.StartSolana(lifetime, c.URL(), o) })
+	nodes, err := startNodes(s, profiles, func(o node.Options) (*node.Node, error) { return c.Serve(lifetime, o) })
 	if err != nil {
 		return err
 	}
-	var urls []string
+	var endpoints []chainconfig.Endpoint
 	for _, n := range nodes {
 		defer func() { _ = n.Close() }()
-		urls = append(urls, n.URL())
+		endpoints = append(endpoints, n.Endpoints()...)
 	}
 	if s.dir == "" {
 		if s.dir, err = os.MkdirTemp("", "provider-"); err != nil {
 			return err
 		}
 	}
-	raw, err := c.Manifests(ctx, urls...)
+	raw, err := c.Manifests(ctx, endpoints...)
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,11 @@ func runSolana(ctx, lifetime context.Context, out io.Writer, s *settings, profil
 	}
 	fmt.Fprintf(out, "a stand-in of solana with what few people do; no mainnet\n")
 	for i, p := range profiles {
-		fmt.Fprintf(out, "%s: %s (%s/counts)\n", p.Name, urls[i], urls[i])
+		url := nodes[i].URL()
+		fmt.Fprintf(out, "%s: %s (%s/counts)\n", p.Name, url, url)
+		for _, e := range nodes[i].Endpoints()[1:] {
+			fmt.Fprintf(out, "%s: %s by %s\n", p.Name, e.URL, e.Protocol)
+		}
 	}
 	fmt.Fprintf(out, "slots: up to %d\nwrote %s\nprovider ready\n", c.World.Slot(), path)
 	err = c.Live(ctx)

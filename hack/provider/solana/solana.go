@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/config/samples"
+	"github.com/boardwalkhq/boardwalk/hack/provider/node"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/tokentext"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
 // Options say how a chain begins and goes on.
@@ -32,6 +35,7 @@ type Chain struct {
 	blockTime time.Duration
 	names     *tokentext.Inventor
 	made      uint64
+	newest    atomic.Uint64
 }
 
 // Start makes the chain and its past.
@@ -40,17 +44,18 @@ func Start(ctx context.Context, o Options) (*Chain, error) {
 		o.BlockTime = mainnetBlockTime
 	}
 	began := time.Now().Add(-time.Duration(o.Past+10) * o.BlockTime)
-	node, err := svm.Start(ctx, svm.Options{Slot: 1, Time: began})
+	local, err := svm.Start(ctx, svm.Options{Slot: 1, Time: began})
 	if err != nil {
 		return nil, err
 	}
-	c := &Chain{Chain: node, blockTime: o.BlockTime, names: tokentext.New(o.Seed)}
-	if c.World, err = solana.Deploy(ctx, node, solana.Options{Seed: o.Seed, People: 8}); err != nil {
-		return nil, errors.Join(err, node.Close())
+	c := &Chain{Chain: local, blockTime: o.BlockTime, names: tokentext.New(o.Seed)}
+	if c.World, err = solana.Deploy(ctx, local, solana.Options{Seed: o.Seed, People: 8}); err != nil {
+		return nil, errors.Join(err, local.Close())
 	}
+	c.newest.Store(c.World.Slot())
 	for n := range o.Past {
 		if err := c.Extend(ctx, began.Add(time.Duration(n)*o.BlockTime)); err != nil {
-			return nil, errors.Join(err, node.Close())
+			return nil, errors.Join(err, local.Close())
 		}
 	}
 	return c, nil
@@ -70,7 +75,27 @@ func (c *Chain) Extend(ctx context.Context, at time.Time) error {
 	if last := c.World.Time(); at.Before(last) {
 		at = last
 	}
-	return c.World.Mine(ctx, slot, at)
+	if err := c.World.Mine(ctx, slot, at); err != nil {
+		return err
+	}
+	c.newest.Store(slot)
+	return nil
+}
+
+// Newest is the slot of the newest block, which may be asked for while the chain goes on.
+func (c *Chain) Newest() uint64 { return c.newest.Load() }
+
+// BlockTime is the time between two blocks.
+func (c *Chain) BlockTime() time.Duration { return c.blockTime }
+
+// Serve begins to serve the chain with a provider's limits, with a stream of blocks where the profile has one.
+func (c *Chain) Serve(ctx context.Context, o node.Options) (n *node.Node, err error) {
+	if o.Profile.Stream.Offered {
+		if o.Yellowstone, err = c.Geyser(ctx, ""); err != nil {
+			return nil, err
+		}
+	}
+	return node.StartSolana(ctx, c.URL(), o)
 }
 
 // Live makes blocks at the chain's pace until ctx ends.
@@ -89,12 +114,12 @@ func (c *Chain) Live(ctx context.Context) error {
 	}
 }
 
-// Manifests are those of the chain, with its endpoints at these URLs, and of its launch venues.
-func (c *Chain) Manifests(ctx context.Context, urls ...string) ([]byte, error) {
+// Manifests are those of the chain, with these endpoints, and of its launch venues.
+func (c *Chain) Manifests(ctx context.Context, endpoints ...chainconfig.Endpoint) ([]byte, error) {
 	var genesisHash string
 	if err := c.Call(ctx, &genesisHash, "getGenesisHash"); err != nil {
 		return nil, err
 	}
 	pumpFun, err := samples.Files.ReadFile("15-pump-fun.yaml")
-	return append(append(c.World.Manifest(genesisHash, urls...), "---\n"...), pumpFun...), err
+	return append(append(c.World.Manifest(genesisHash, endpoints...), "---\n"...), pumpFun...), err
 }

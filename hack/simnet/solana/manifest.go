@@ -3,17 +3,15 @@ package solana
 import (
 	"fmt"
 	"strings"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
-// Manifest is the Chain resource of the local chain, and the LaunchVenues of its own curves on DBC and LaunchLab, as YAML. Its endpoints are at the given URLs, without any at
-// the chain's own. pump.fun is declared by the samples.
-func (w *World) Manifest(genesisHash string, urls ...string) []byte {
-	if len(urls) == 0 {
-		urls = []string{w.Chain.URL()}
-	}
-	endpoints := make([]string, len(urls))
-	for i, url := range urls {
-		endpoints[i] = fmt.Sprintf("{url: %q}", url)
+// Manifest is the Chain resource of the local chain, and the LaunchVenues of its own curves on DBC and LaunchLab, as YAML. Its endpoints are the given ones, without any that of
+// the chain itself. pump.fun is declared by the samples.
+func (w *World) Manifest(genesisHash string, endpoints ...chainconfig.Endpoint) []byte {
+	if len(endpoints) == 0 {
+		endpoints = []chainconfig.Endpoint{{URL: w.Chain.URL()}}
 	}
 	return fmt.Appendf(nil, `apiVersion: boardwalk.dev/v1alpha1
 kind: Chain
@@ -75,5 +73,17 @@ spec:
     wantedState: Open
     programAccounts: [%q]
     tradesInApp: true
-`, genesisHash, WSOL, USDC, USDT, WSOL, WSOL, PumpSwap, DAMM, CPMM, AMMv4, strings.Join(endpoints, ", "), FeeRecipient, FeeBps, DBCConfig, LaunchLabPlatform)
+`, genesisHash, WSOL, USDC, USDT, WSOL, WSOL, PumpSwap, DAMM, CPMM, AMMv4, declared(endpoints), FeeRecipient, FeeBps, DBCConfig, LaunchLabPlatform)
+}
+
+// declared are endpoints as a list of YAML has them.
+func declared(endpoints []chainconfig.Endpoint) string {
+	list := make([]string, len(endpoints))
+	for i, e := range endpoints {
+		list[i] = fmt.Sprintf("{url: %q}", e.URL)
+		if e.Protocol != "" {
+			list[i] = fmt.Sprintf("{url: %q, protocol: %s}", e.URL, e.Protocol)
+		}
+	}
+	return strings.Join(list, ", ")
 }
