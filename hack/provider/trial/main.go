@@ -24,7 +24,8 @@ const usage = `trial indexes stand-ins of mainnets, behind the limits of provide
 
 Each chain of the samples has its profiles: those of its own nodes, and of providers that serve it. A row is "equal" where every derived row is
 that of a fresh index of the same blocks through a node without limits. "equal, by kept facts" is behind nodes of the newest state alone: there the
-fresh index has the facts that the first one kept, and no more state. It is no mainnet: prices, tokens and people are invented.
+fresh index has the facts that the first one kept, and no more state. So it is of solana, a local chain with what its people do alone, from its first
+block on and without reorgs; the fresh index reads JSON-RPC alone. It is no mainnet: prices, tokens and people are invented.
 
 Flags:
 `
@@ -39,6 +40,7 @@ var profilesOf = map[string][]string{
 	"robinhood": {"alchemy"},
 	"monad":     {"alchemy", "quicknode"},
 	"hyperevm":  {"alchemy", "quicknode", "hyperevm"},
+	solanaID:    {"helius-free", "agave", "yellowstone", "yellowstone-moody"},
 }
 
 type settings struct {
@@ -69,7 +71,7 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	var chains, profiles string
 	flags := flag.NewFlagSet("trial", flag.ContinueOnError)
 	flags.SetOutput(out)
-	flags.StringVar(&chains, "chain", "base", "ids of chains of the samples, with commas, or all")
+	flags.StringVar(&chains, "chain", "base", "ids of chains of the samples, with commas, or all, which are those of the EVM")
 	flags.StringVar(&profiles, "profile", "", "profiles, with commas; those of the chain by default (see go run ./hack/provider profiles)")
 	flags.StringVar(&s.samples, "samples", filepath.Join("config", "samples"), "folder of the samples")
 	flags.StringVar(&s.dir, "dir", "", "folder for databases and logs; a temporary one by default")
@@ -127,7 +129,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return fmt.Errorf("chain %q has no profiles here: name them with --profile", chain)
 		}
 		for _, p := range profiles {
-			trials = append(trials, &trial{settings: s, chain: chain, profile: p, dir: filepath.Join(s.dir, chain+"-"+p)})
+			t := &trial{settings: *s, chain: chain, profile: p, dir: filepath.Join(s.dir, chain+"-"+p)}
+			t.fromHead = s.fromHead && chain != solanaID
+			trials = append(trials, t)
 		}
 	}
 	next := make(chan *trial)

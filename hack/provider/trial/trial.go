@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/differ"
-	"github.com/boardwalkhq/boardwalk/hack/provider/mainnet"
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
@@ -34,7 +33,7 @@ const (
 
 // trial is one chain behind one kind of endpoint.
 type trial struct {
-	*settings
+	settings
 
 	chain, profile, dir string
 	blockTime           time.Duration
@@ -59,23 +58,23 @@ func (t *trial) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := mainnet.Start(context.WithoutCancel(ctx), mainnet.Options{
-		Samples: t.samples, Chain: t.chain, Seed: t.seed, Txs: t.txs, Logs: t.logs, Past: t.past, Reorgs: t.reorgRate, ReorgDepth: t.depth,
-		StateEvery: stateEvery(t.during), KeepStates: firstStates + mostStates,
-	})
+	if profile.IsSolana != (t.chain == solanaID) {
+		return fmt.Errorf("profile %s isn't for chain %s", t.profile, t.chain)
+	}
+	m, err := t.begin(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = m.Close() }()
 	t.blockTime = m.BlockTime()
-	n, err := node.Start(ctx, m.Chain, node.Options{Profile: profile, Seed: t.seed})
+	n, err := m.Serve(ctx, node.Options{Profile: profile, Seed: t.seed})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = n.Close() }()
-	start := m.Chain.Genesis()
+	start := m.First()
 	if t.fromHead {
-		start = m.Chain.Head().Number
+		start = m.Newest()
 	}
 	ix, err := t.index(ctx, m, n, start, "index", nil)
 	if err != nil {
@@ -114,11 +113,11 @@ func stateEvery(during time.Duration) time.Duration {
 }
 
 // live lets the chain grow until the index is at its head, and then for as long as it was asked for.
-func (t *trial) live(ctx context.Context, m *mainnet.Mainnet, ix *running) error {
+func (t *trial) live(ctx context.Context, m standIn, ix *running) error {
 	alive, end := context.WithCancel(ctx)
 	lived := make(chan error, 1)
 	go func() { lived <- m.Live(alive) }()
-	began, from := time.Now(), m.Chain.Head().Number
+	began, from := time.Now(), m.Newest()
 	near := max(nearHead, uint64(nearTime/t.blockTime))
 	err := func() error {
 		for {
@@ -152,22 +151,22 @@ func (t *trial) live(ctx context.Context, m *mainnet.Mainnet, ix *running) error
 	}()
 	end()
 	err = errors.Join(err, <-lived)
-	t.blocks, t.reorgs = m.Chain.Head().Number-from, m.Reorgs()
+	t.blocks, t.reorgs = m.Newest()-from, m.Reorgs()
 	return err
 }
 
 // await waits until the index has the head of a chain that stands still.
-func (t *trial) await(ctx context.Context, m *mainnet.Mainnet, ix *running) error {
+func (t *trial) await(ctx context.Context, m standIn, ix *running) error {
 	for began := time.Now(); ; {
 		at, found, err := ix.store.Chain(ctx, t.chain)
 		if err != nil {
 			return err
 		}
-		if head := m.Chain.Head(); found && at.Last.Number == head.Number && [32]byte(at.Last.Hash) == [32]byte(head.Hash) {
+		if found && m.IsNewest(at.Last) {
 			return nil
 		}
 		if time.Since(began) > headWithin {
-			return fmt.Errorf("the chain stood still for %s, and the index is at block %d of %d: %s %s", headWithin, at.Last.Number, m.Chain.Head().Number, at.State, at.Reason)
+			return fmt.Errorf("the chain stood still for %s, and the index is at block %d of %d: %s %s", headWithin, at.Last.Number, m.Newest(), at.State, at.Reason)
 		}
 		if !wait.For(ctx, look) {
 			return ctx.Err()
@@ -219,18 +218,19 @@ func (t *trial) unpricedUntil(ctx context.Context, ix *running) (blocks uint64, 
 }
 
 // compare holds the rows against those of a fresh index through a node without limits. What a node with old state would tell of pools a node of
-// the newest state alone tells later: there the fresh index begins with the facts that were kept, and its node has no more state.
-func (t *trial) compare(ctx context.Context, m *mainnet.Mainnet, ix *running, profile *node.Profile, start uint64) error {
-	without := node.Profile{Client: "Geth", LogTimes: true}
+// the newest state alone tells later: there the fresh index begins with the facts that were kept, and its node has no more state. So it does on Solana, whose nodes
+// answer for now alone, and it reads JSON-RPC alone there.
+func (t *trial) compare(ctx context.Context, m standIn, ix *running, profile *node.Profile, start uint64) error {
+	without := m.Plain()
 	var facts []store.StoredFact
-	if profile.State.LatestAlone {
+	if profile.State.LatestAlone || profile.IsSolana {
 		var err error
-		if facts, err = ix.store.Facts.Between(ctx, t.chain, 0, m.Chain.Head().Number); err != nil {
+		if facts, err = ix.store.Facts.Between(ctx, t.chain, 0, m.Newest()); err != nil {
 			return err
 		}
 		without.State, t.byFacts = profile.State, true
 	}
-	plain, err := node.Start(ctx, m.Chain, node.Options{Profile: without})
+	plain, err := m.Serve(ctx, node.Options{Profile: without})
 	if err != nil {
 		return err
 	}
@@ -268,9 +268,9 @@ type running struct {
 }
 
 // index starts an indexer that begins with facts, where there are some.
-func (t *trial) index(ctx context.Context, m *mainnet.Mainnet, n *node.Node, start uint64, name string, facts []store.StoredFact) (*running, error) {
+func (t *trial) index(ctx context.Context, m standIn, n *node.Node, start uint64, name string, facts []store.StoredFact) (*running, error) {
 	manifests := filepath.Join(t.dir, name)
-	if _, err := m.WriteManifest(manifests, []string{n.URL()}, int64(start)); err != nil {
+	if err := m.WriteManifests(ctx, manifests, n, start); err != nil {
 		return nil, err
 	}
 	all, err := files.Load(manifests)
@@ -321,7 +321,7 @@ func (r *running) keep(ctx context.Context, facts []store.StoredFact) error {
 	return errors.Join(r.store.Inspect.KeepFacts(ctx, lease, facts), r.store.Leases.Release(ctx, lease))
 }
 
-func (r *running) behind(ctx context.Context, m *mainnet.Mainnet) (uint64, error) {
+func (r *running) behind(ctx context.Context, m standIn) (uint64, error) {
 	select {
 	case err := <-r.ended:
 		r.ended <- err
@@ -332,7 +332,7 @@ func (r *running) behind(ctx context.Context, m *mainnet.Mainnet) (uint64, error
 	if err != nil {
 		return 0, err
 	}
-	head := m.Chain.Head().Number
+	head := m.Newest()
 	return head - min(head, at.Last.Number), nil
 }
 
