@@ -33,7 +33,8 @@ func copyLaunches(ctx context.Context, conn *pgx.Conn, first market.Address, lau
 			return err
 		}
 	}
-	_, err := conn.Exec(ctx, "ANALYZE")
+	// As if the rows had come one by one: else the database would begin to vacuum millions of new rows while the head is followed.
+	_, err := conn.Exec(ctx, "VACUUM ANALYZE")
 	return err
 }
 
