@@ -90,6 +90,8 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"internal/rich":            {programs, sql, {"net/http"}, kubernetes, {module + "internal/store", module + "internal/member"}},
 		"internal/store/social":    {programs, kubernetes, {module + "internal/store/model", module + "internal/store/schema"}},
 		"internal/store/commitlog": {programs, kubernetes, {module + "internal/store/schema"}},
+		"internal/store/former":    {programs, kubernetes, {module + "internal/store/schema", module + "internal/store/database"}},
+		"internal/store/former":    {programs, kubernetes, {module + "internal/store/schema", module + "internal/store/database"}},
 		"internal/store/streamlog": {programs, kubernetes, {module + "internal/market", module + "internal/store/model", module + "internal/store/schema"}},
 		"internal/keyfile":         {{module}, sql, kubernetes},
 		"members":                  {without(programs, module+"members"), kubernetes},

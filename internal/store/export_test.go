@@ -14,6 +14,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/commitlog"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/former"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
@@ -122,7 +123,7 @@ func NoteRows(n int, token *market.Token, pool *market.Pool, candle *market.Cand
 	}
 	err = errors.Join(err, noteAll(one))
 	one.endPack()
-	rows, e := unpacked(one.rows)
+	rows, e := former.Unpacked(one.rows)
 	for _, r := range rows {
 		images = append(images, r.Image)
 	}
@@ -131,7 +132,7 @@ func NoteRows(n int, token *market.Token, pool *market.Pool, candle *market.Cand
 
 // EachImage gives the images of rows of undo.
 func EachImage(table string, existed bool, image []byte, each func(table string, existed bool, image []byte)) error {
-	rows, err := unpacked([]undoRow{{Tbl: table, Existed: existed, Image: image}})
+	rows, err := former.Unpacked([]former.Row{{Tbl: table, Existed: existed, Image: image}})
 	for _, r := range rows {
 		each(r.Tbl, r.Existed, r.Image)
 	}
@@ -140,10 +141,10 @@ func EachImage(table string, existed bool, image []byte, each func(table string,
 
 // ReadRows reads images of the rows that NoteRows keeps.
 func ReadRows(token, pool, candle, trade []byte) error {
-	_, err := readImage[model.Token](&undoRow{Tbl: "tokens", Existed: true, Image: token})
-	_, e1 := readImage[model.Pool](&undoRow{Tbl: "pools", Existed: true, Image: pool})
-	_, e2 := readImage[model.Candle](&undoRow{Tbl: "candles", Existed: true, Image: candle})
-	_, e3 := readImage[model.Trade](&undoRow{Tbl: "trades", Image: trade})
+	_, err := former.Read[model.Token](&former.Row{Tbl: "tokens", Existed: true, Image: token})
+	_, e1 := former.Read[model.Pool](&former.Row{Tbl: "pools", Existed: true, Image: pool})
+	_, e2 := former.Read[model.Candle](&former.Row{Tbl: "candles", Existed: true, Image: candle})
+	_, e3 := former.Read[model.Trade](&former.Row{Tbl: "trades", Image: trade})
 	return errors.Join(err, e1, e2, e3)
 }
 

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -14,32 +13,17 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/former"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
-
-// undoRow is what a row was before a block's commit changed it, or a pack of many such (model/pack.go).
-type undoRow struct {
-	bun.BaseModel `bun:"table:undo"`
-
-	Chain string `bun:",pk"`
-	Block int64  `bun:",pk"`
-	Seq   int64  `bun:",pk"`
-	// Tbl is the name of the row's table, or model.PackTable.
-	Tbl     string
-	Existed bool
-	// Image is the former row in the format of model/image.go; if the row did not exist, it is the key only.
-	Image []byte
-	// whole says that the image comes from a pack, whose sum of all bytes is right: it is the JSON that was written.
-	whole bool
-}
 
 // undoLog collects the former images of one commit; without a block it collects nothing.
 type undoLog struct {
 	chain string
 	block int64
 	// pack is being filled, rows has those that are full.
-	pack model.Pack
-	rows []undoRow
+	pack former.Pack
+	rows []former.Row
 }
 
 func note[R any](u *undoLog, row R, existed bool) error {
@@ -56,7 +40,7 @@ func note[R any](u *undoLog, row R, existed bool) error {
 }
 
 // keep notes an image that was made before.
-func (u *undoLog) keep(r *undoRow) error {
+func (u *undoLog) keep(r *former.Row) error {
 	if err := u.pack.AddImage(r.Tbl, r.Existed, r.Image); err != nil {
 		return fmt.Errorf("database: block %d: %w", r.Block, err)
 	}
@@ -67,7 +51,7 @@ func (u *undoLog) keep(r *undoRow) error {
 }
 
 func (u *undoLog) endPack() {
-	u.rows = append(u.rows, undoRow{Chain: u.chain, Block: u.block, Seq: int64(len(u.rows)), Tbl: model.PackTable, Existed: true, Image: u.pack.Take()})
+	u.rows = append(u.rows, former.Row{Chain: u.chain, Block: u.block, Seq: int64(len(u.rows)), Tbl: former.PackTable, Existed: true, Image: u.pack.Take()})
 }
 
 func (u *undoLog) write(ctx context.Context, tx *database.Transaction) error {
@@ -77,47 +61,11 @@ func (u *undoLog) write(ctx context.Context, tx *database.Transaction) error {
 	return database.Insert(ctx, tx, u.rows)
 }
 
-// unpacked are former images one by one, in the order of their making. Former versions wrote them so.
-func unpacked(rows []undoRow) ([]undoRow, error) {
-	var out []undoRow
-	for i := range rows {
-		r := &rows[i]
-		if r.Tbl != model.PackTable {
-			out = append(out, *r)
-			continue
-		}
-		err := model.EachImage(r.Image, func(table string, existed bool, image []byte) {
-			out = append(out, undoRow{Chain: r.Chain, Block: r.Block, Tbl: table, Existed: existed, Image: image, whole: true})
-		})
-		if err != nil {
-			return nil, fmt.Errorf("database: read what block %d changed: %w", r.Block, err)
-		}
-	}
-	return out, nil
-}
-
-// readImage is the row of a former image, in the form of today or of c9acfc3.
-func readImage[R any](u *undoRow) (row R, err error) {
-	form, v := model.FormOf[R](), reflect.ValueOf(&row).Elem()
-	switch old, ok := model.OldImages[u.Tbl]; {
-	case ok:
-		err = old.Read(form, u.Image, v)
-	case u.whole:
-		err = form.ReadWhole(u.Image, v, u.Existed)
-	default:
-		err = form.Read(u.Image, v, u.Existed)
-	}
-	if err != nil {
-		return row, fmt.Errorf("database: block %d, a former row: %w", u.Block, err)
-	}
-	return row, nil
-}
-
 func tableOf[R any]() string { return model.FormOf[R]().Table }
 
 // restorer reads former images of one table, which it is given in the order of their making: of those of one row the first counts.
 type restorer struct {
-	read func(undo []undoRow, as model.Stamped) (putBack, error)
+	read func(undo []former.Row, as model.Stamped) (putBack, error)
 	// ofWallets marks a table whose rows come back only while their wallet is watched: it is undone block by block, since an undone block may be the one from which on
 	// a wallet is watched.
 	ofWallets bool
@@ -182,8 +130,8 @@ func restoreWatched[R any](wallet func(*R) []byte, touch func(context.Context, *
 func restoreSome[R any](stamp func(*R, model.Stamped), touch func(context.Context, *database.Transaction, []R, *market.Touched) error,
 	keep func(ctx context.Context, tx *database.Transaction, chain string, back []R) ([]R, error),
 ) restorer {
-	return restorer{read: func(undo []undoRow, as model.Stamped) (putBack, error) {
-		rows, back, gone, err := formerRows(undo, stamp, as)
+	return restorer{read: func(undo []former.Row, as model.Stamped) (putBack, error) {
+		rows, back, gone, err := former.Rows(undo, stamp, as)
 		if err != nil {
 			return nil, err
 		}
@@ -204,34 +152,6 @@ func restoreSome[R any](stamp func(*R, model.Stamped), touch func(context.Contex
 			return database.Remove(ctx, tx, gone)
 		}, nil
 	}}
-}
-
-// formerRows reads former images: all of them, and of the first of each row those that come back and those that were none.
-func formerRows[R any](undo []undoRow, stamp func(*R, model.Stamped), as model.Stamped) (rows, back, gone []R, err error) {
-	rows = make([]R, len(undo))
-	form, seen := model.FormOf[R](), make(map[string]bool, len(undo))
-	var key []byte
-	for i := range undo {
-		if rows[i], err = readImage[R](&undo[i]); err != nil {
-			return nil, nil, nil, err
-		}
-		if key, err = form.Append(key[:0], reflect.ValueOf(&rows[i]).Elem(), false); err != nil {
-			return nil, nil, nil, fmt.Errorf("database: the key of a former row of %w", err)
-		}
-		if seen[string(key)] {
-			continue
-		}
-		seen[string(key)] = true
-		if stamp != nil {
-			stamp(&rows[i], as)
-		}
-		if undo[i].Existed {
-			back = append(back, rows[i])
-		} else {
-			gone = append(gone, rows[i])
-		}
-	}
-	return rows, back, gone, nil
 }
 
 // ErrBelowHorizon means that a reorg reaches below what can be undone.
@@ -285,18 +205,18 @@ const blocksAtOnce = 16
 
 // undoBlocks undoes blocks that follow each other, given from the newest to the oldest.
 func undoBlocks(ctx context.Context, tx *database.Transaction, chain string, blocks []int64, as model.Stamped, touched *market.Touched) error {
-	var rows []undoRow
+	var rows []former.Row
 	first, last := blocks[len(blocks)-1], blocks[0]
 	err := tx.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, first, last).Order("block", "seq").Scan(ctx)
 	if err != nil {
 		return fmt.Errorf("database: read what blocks %d to %d changed: %w", first, last, err)
 	}
-	if rows, err = unpacked(rows); err != nil {
+	if rows, err = former.Unpacked(rows); err != nil {
 		return err
 	}
-	byTable, ofWallets := map[string][]undoRow{}, []undoRow{}
+	byTable, ofWallets := map[string][]former.Row{}, []former.Row{}
 	for _, r := range rows {
-		table := r.table()
+		table := r.Table()
 		f, ok := restorers[table]
 		switch {
 		case !ok:
@@ -315,7 +235,7 @@ func undoBlocks(ctx context.Context, tx *database.Transaction, chain string, blo
 
 // undoTables undoes changes by table. The images of the next table are read while the database writes the rows of the one before: with many trades either takes
 // some hundred milliseconds.
-func undoTables(ctx context.Context, tx *database.Transaction, byTable map[string][]undoRow, as model.Stamped, touched *market.Touched) error {
+func undoTables(ctx context.Context, tx *database.Transaction, byTable map[string][]former.Row, as model.Stamped, touched *market.Touched) error {
 	type table struct {
 		put putBack
 		err error
@@ -344,18 +264,15 @@ func undoTables(ctx context.Context, tx *database.Transaction, byTable map[strin
 	return nil
 }
 
-// table is the name of the row's table, which an older version may have written in another way.
-func (r *undoRow) table() string { return cmp.Or(model.OldImages[r.Tbl].Table, r.Tbl) }
-
 // undoWallets undoes changes of the tables about wallets, from the newest to the oldest.
-func undoWallets(ctx context.Context, tx *database.Transaction, rows []undoRow, as model.Stamped, touched *market.Touched) error {
+func undoWallets(ctx context.Context, tx *database.Transaction, rows []former.Row, as model.Stamped, touched *market.Touched) error {
 	for len(rows) > 0 {
 		last := &rows[len(rows)-1]
 		n := len(rows) - 1
-		for n > 0 && rows[n-1].Block == last.Block && rows[n-1].table() == last.table() {
+		for n > 0 && rows[n-1].Block == last.Block && rows[n-1].Table() == last.Table() {
 			n--
 		}
-		put, err := restorers[last.table()].read(rows[n:], as)
+		put, err := restorers[last.Table()].read(rows[n:], as)
 		if err == nil {
 			err = put(ctx, tx, touched)
 		}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/former"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
@@ -216,16 +216,16 @@ func (s Upkeep) dropImages(ctx context.Context, l *Lease, tokens []market.Addres
 
 // dropImagesOf forgets what a rewind would bring back of some tokens' balances in one block.
 func dropImagesOf(ctx context.Context, tx *database.Transaction, chain string, block int64, tokens map[market.Address]bool) error {
-	var rows []undoRow
+	var rows []former.Row
 	err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ?", chain, block).Order("seq").Scan(ctx)
 	if err != nil {
 		return fmt.Errorf("database: read what block %d changed: %w", block, err)
 	}
-	if rows, err = unpacked(rows); err != nil {
+	if rows, err = former.Unpacked(rows); err != nil {
 		return err
 	}
 	of, c, all := holderImages(), model.Columns{Table: "undo"}, len(rows)
-	rows = slices.DeleteFunc(rows, func(r undoRow) bool {
+	rows = slices.DeleteFunc(rows, func(r former.Row) bool {
 		if !slices.Contains(of, r.Tbl) {
 			return false
 		}
@@ -260,19 +260,19 @@ func holderImages() []string {
 }
 
 // tokenOfImage reads the token of a former image of one of holderImages.
-func tokenOfImage(u *undoRow) ([]byte, error) {
-	switch cmp.Or(model.OldImages[u.Tbl].Table, u.Tbl) {
+func tokenOfImage(u *former.Row) ([]byte, error) {
+	switch u.Table() {
 	case tableOf[model.Balance]():
-		r, err := readImage[model.Balance](u)
+		r, err := former.Read[model.Balance](u)
 		return r.Token, err
 	case tableOf[model.Queued]():
-		r, err := readImage[model.Queued](u)
+		r, err := former.Read[model.Queued](u)
 		return r.Token, err
 	case tableOf[model.Job]():
-		r, err := readImage[model.Job](u)
+		r, err := former.Read[model.Job](u)
 		return r.Token, err
 	default:
-		r, err := readImage[model.Staging](u)
+		r, err := former.Read[model.Staging](u)
 		return r.Token, err
 	}
 }

@@ -276,19 +276,9 @@ func (b *bench) run(ctx context.Context) error {
 		return err
 	}
 	r := &result{}
-	var err error
-	if r.restart, err = b.restart(ctx); err != nil {
+	if err := b.begin(ctx, r); err != nil {
 		return err
 	}
-	wait.For(ctx, 5*time.Second) // what a start does besides
-	started, err := b.Usage()
-	if err != nil {
-		return err
-	}
-	if r.past, r.parsed, err = b.catchUp(ctx); err != nil {
-		return err
-	}
-	r.past -= started.CPU
 	before, err := b.disk(ctx)
 	if err != nil {
 		return err
@@ -322,6 +312,21 @@ func (b *bench) run(ctx context.Context) error {
 		return err
 	}
 	return b.report(r)
+}
+
+// begin measures a restart and the past.
+func (b *bench) begin(ctx context.Context, r *result) (err error) {
+	if r.restart, err = b.restart(ctx); err != nil {
+		return err
+	}
+	wait.For(ctx, 5*time.Second) // what a start does besides
+	started, err := b.Usage()
+	if err != nil {
+		return err
+	}
+	r.past, r.parsed, err = b.catchUp(ctx)
+	r.past -= started.CPU
+	return err
 }
 
 // restart starts the indexer, and gives how long it took until it had committed a block that was there.

@@ -1,4 +1,4 @@
-package model
+package former
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // A pack is many former images in one row of undo, in the order of their making: lines, compressed by zstd (RFC 8878). A line has the name of the row's
@@ -32,7 +34,7 @@ var errNoPack = errors.New("no pack of images")
 type Pack struct{ lines []byte }
 
 // Add adds the image of a row; existed says whether the row was there.
-func (p *Pack) Add(form *ImageForm, row reflect.Value, existed bool) error {
+func (p *Pack) Add(form *model.ImageForm, row reflect.Value, existed bool) error {
 	all, err := form.Append(p.begin(form.Table, existed), row, existed)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package model_test
+package former_test
 
 import (
 	"bytes"
@@ -11,13 +11,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/former"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // imagesOf lists the images of a pack as text.
 func imagesOf(t *testing.T, pack []byte) (list []string) {
 	t.Helper()
-	err := model.EachImage(pack, func(table string, existed bool, image []byte) {
+	err := former.EachImage(pack, func(table string, existed bool, image []byte) {
 		list = append(list, fmt.Sprint(table, " ", existed, " ", string(image)))
 	})
 	if err != nil {
@@ -31,7 +32,7 @@ func TestPacksKeepImages(t *testing.T) {
 	t.Parallel()
 	token := model.OfToken("base", &market.Token{Name: "line\nbreak \"quoted\" 犬", Symbol: "+-"}, model.Stamped{})
 	var want []string
-	var p model.Pack
+	var p former.Pack
 	if !p.IsEmpty() {
 		t.Error("a new pack isn't empty")
 	}
@@ -67,7 +68,7 @@ func TestPacksKeepImages(t *testing.T) {
 func TestAPackIsFullAtItsEdge(t *testing.T) {
 	t.Parallel()
 	for length, want := range map[int]bool{512<<10 - 1: false, 512 << 10: true} {
-		var p model.Pack
+		var p former.Pack
 		image := `"` + strings.Repeat("x", length-len("t +\n")-2) + `"`
 		if err := p.AddImage("t", true, []byte(image)); err != nil || p.IsFull() != want {
 			t.Errorf("a pack of %d bytes is full: %v, want %v; %v", length, p.IsFull(), want, err)
@@ -98,11 +99,11 @@ func TestNoPack(t *testing.T) {
 		"80 MB of one byte":    w.EncodeAll(make([]byte, 80<<20), nil),
 		"an empty line at end": packed("tokens +{}\n\n"),
 	} {
-		if err := model.EachImage(pack, func(string, bool, []byte) {}); err == nil || !strings.Contains(err.Error(), "no pack of images") {
+		if err := former.EachImage(pack, func(string, bool, []byte) {}); err == nil || !strings.Contains(err.Error(), "no pack of images") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var p model.Pack
+	var p former.Pack
 	if p.AddImage("a b", true, []byte("{}")) == nil || p.AddImage("a", true, []byte("{\n}")) == nil || p.AddImage("a", true, []byte("{")) == nil || !p.IsEmpty() {
 		t.Error("an image that would be two lines, or of two tables, or is no JSON, is taken")
 	}
