@@ -91,7 +91,6 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"internal/store/social":    {programs, kubernetes, {module + "internal/store/model", module + "internal/store/schema"}},
 		"internal/store/commitlog": {programs, kubernetes, {module + "internal/store/schema"}},
 		"internal/store/former":    {programs, kubernetes, {module + "internal/store/schema", module + "internal/store/database"}},
-		"internal/store/former":    {programs, kubernetes, {module + "internal/store/schema", module + "internal/store/database"}},
 		"internal/store/streamlog": {programs, kubernetes, {module + "internal/market", module + "internal/store/model", module + "internal/store/schema"}},
 		"internal/keyfile":         {{module}, sql, kubernetes},
 		"members":                  {without(programs, module+"members"), kubernetes},
