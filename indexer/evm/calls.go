@@ -233,9 +233,9 @@ func samplesOf[F market.Fact](ctx context.Context, s *Source, at chain.Ref, list
 		d := doubtOf(i, c)
 		doubted[d], of[d] = append(doubted[d], c), append(of[d], i)
 	}
-	if list := doubted[chain.Contradicted]; len(list) > 0 {
+	if contradicted := doubted[chain.Contradicted]; len(contradicted) > 0 {
 		expected := func(k int, c *call) bool { return c.ok && doubtOf(of[chain.Contradicted][k], c) != chain.Contradicted }
-		if err := s.second(ctx, blockParam(at), list, expected); err != nil {
+		if err := s.second(ctx, blockParam(at), contradicted, expected); err != nil {
 			return nil, err
 		}
 	}

@@ -219,11 +219,11 @@ func unpackBlock(t *testing.T, kind, dsn string, block int) {
 	for seq, line := range lines {
 		table, rest, _ := strings.Cut(line, " ")
 		state, image, _ := strings.Cut(rest, " ")
-		bytes := fmt.Sprintf("X'%x'", image)
+		literal := fmt.Sprintf("X'%x'", image)
 		if kind == "postgres" {
-			bytes = fmt.Sprintf("'\\x%x'::bytea", image)
+			literal = fmt.Sprintf("'\\x%x'::bytea", image)
 		}
-		exec(fmt.Sprintf("INSERT INTO undo (chain, block, seq, tbl, existed, image) VALUES ('base', %d, %d, '%s', %t, %s)", block, seq, table, state == "there", bytes))
+		exec(fmt.Sprintf("INSERT INTO undo (chain, block, seq, tbl, existed, image) VALUES ('base', %d, %d, '%s', %t, %s)", block, seq, table, state == "there", literal))
 	}
 }
 

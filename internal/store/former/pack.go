@@ -35,11 +35,12 @@ type Pack struct{ lines []byte }
 
 // Add adds the image of a row; existed says whether the row was there.
 func (p *Pack) Add(form *model.ImageForm, row reflect.Value, existed bool) error {
-	all, err := form.Append(p.begin(form.Table, existed), row, existed)
+	lines, err := form.Append(p.begin(form.Table, existed), row, existed)
 	if err != nil {
 		return err
 	}
-	p.lines = append(all, '\n')
+	lines = append(lines, '\n')
+	p.lines = lines
 	return nil
 }
 
