@@ -83,7 +83,12 @@ func (ix *Indexer) unfollow(ctx context.Context) error {
 	if ix.cfg.Tracking.Holders == chainconfig.HoldersAll {
 		return nil
 	}
-	n, err := ix.store.Upkeep.Unfollow(ctx, ix.lease, ix.machine.Majors())
+	n := 0
+	err := ix.untilWritten(ctx, func() error {
+		gone, err := ix.store.Upkeep.Unfollow(ctx, ix.lease, ix.machine.Majors())
+		n += gone
+		return err
+	})
 	if n > 0 {
 		ix.log.InfoContext(ctx, "holders of tokens that aren't followed any more are given up", "tokens", n)
 	}

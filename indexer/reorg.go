@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -119,14 +120,17 @@ func (ix *Indexer) goBackTo(ctx context.Context, block market.Header) error {
 	}
 	if ix.cfg.Tracking.Holders != chainconfig.HoldersAll {
 		// A token's row can come back as it was before the chain document ceased to ask for its balances.
-		kept, err := ix.store.Upkeep.AnyUnfollowed(ctx, ix.rows.id(), touched.Tokens, ix.machine.Majors())
+		// So can one that was launched, whose launch the rewind took.
+		tokens := slices.Concat(touched.Tokens, touched.Launches)
+		kept, err := ix.store.Upkeep.AnyUnfollowed(ctx, ix.rows.id(), tokens, ix.machine.Majors())
 		if err != nil {
 			return err
 		}
 		if kept {
 			return ix.resume(ctx)
 		}
-		if err := ix.store.Upkeep.NoteFollowed(ctx, ix.lease, ix.machine.Majors()); err != nil {
+		err = ix.untilWritten(ctx, func() error { return ix.store.Upkeep.NoteFollowed(ctx, ix.lease, ix.machine.Majors()) })
+		if err != nil {
 			return err
 		}
 	}

@@ -87,6 +87,9 @@ func TestAnUntoldSupply(t *testing.T) {
 		"two differ, a third fails": {[]says{{8}, {9}, {0}}, nil, 1},
 		"the second fails":          {[]says{{8}, {0}}, []uint64{8}, 0},
 		"the second can't tell":     {[]says{{8}, {mute}}, []uint64{8}, 0},
+		"but the third can":         {[]says{{8}, {mute}, {8}}, []uint64{8}, 1},
+		"and the third differs":     {[]says{{8}, {mute}, {9}}, nil, 1},
+		"two can't tell":            {[]says{{8}, {mute}, {mute}}, nil, 2},
 		"alone, and asked once":     {[]says{{8, 7}}, []uint64{8}, 0},
 	} {
 		s, asides := sourceSaying(t, tt.nodes), 0

@@ -55,9 +55,10 @@ func (s *Source) vouch(ctx context.Context, at chain.Ref, gone bool, list []*cal
 		if b.settled {
 			continue
 		}
-		// Where nobody else has the state, nobody can tell what the supply was; a token is no less known for that.
-		unsure[i] = list[i].data != callSupply || len(b.more) > 0
-		if len(b.more) > 0 && !b.late {
+		// Where nobody else has the state, or can tell, nobody knows what the supply was; a token is no less known for that.
+		none := len(b.more) == 0 || len(b.more) == 1 && b.more[0].mute()
+		unsure[i] = list[i].data != callSupply || !none
+		if len(b.more) > 0 && !b.late && unsure[i] {
 			b.better()
 		}
 	}
@@ -86,9 +87,9 @@ func (s *Source) vouchOn(ctx context.Context, e *endpoint, at chain.Ref, gone bo
 		err := s.pool.On(timed, e, func(ctx context.Context, e *endpoint) error {
 			return e.askAll(ctx, block, asked)
 		})
-		for i, c := range asked {
-			if err == nil && (c.data != callSupply || !c.mute()) { // who can't tell a supply contradicts none
-				s.take(of[i], c, late)
+		for i := range asked {
+			if err == nil {
+				s.take(of[i], asked[i], late)
 			}
 		}
 		return stateMissing(err, at.Number+lateBlocks > s.seen.Load())

@@ -524,6 +524,7 @@ func TestVacuumSettings(t *testing.T) {
 	s, db := onPostgres(t)
 	l := lease(t, s)
 	must(t, db, "ALTER TABLE pools SET (autovacuum_vacuum_scale_factor = 0.5)")
+	must(t, db, "ALTER TABLE launches SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02)") // as a former version did
 	commitUpTo(t, s, l, 1, 5)
 	split(t, s)
 	split(t, s) // the newest partition is there by now

@@ -50,15 +50,9 @@ func (s Upkeep) Unfollow(ctx context.Context, l *Lease, declared []market.Addres
 	return n, s.NoteFollowed(ctx, l, declared)
 }
 
-// NoteFollowed notes that nothing but launches and declared is followed. A rewind forgets it.
+// NoteFollowed notes that nothing but launches and declared is followed. A rewind forgets it. ErrLeaseLost and ErrMoved leave everything as it was.
 func (s Upkeep) NoteFollowed(ctx context.Context, l *Lease, declared []market.Address) error {
-	// Another holder's notes stay: the lease may have been lost.
-	_, err := s.db.Write.NewRaw("UPDATE chains SET followed = ? WHERE id = ? AND lease_epoch = ? AND lease_holder = ?", followedAs(l.epoch, declared), l.Chain,
-		l.epoch, l.Holder).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("database: note which tokens are followed: %w", err)
-	}
-	return nil
+	return s.updateUnderLease(ctx, l, "followed = ?", followedAs(l.epoch, declared))
 }
 
 // followedAs is a value of the column followed of chains. A binary that doesn't know the column takes a lease's epoch without noting it.

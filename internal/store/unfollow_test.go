@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"maps"
 	"testing"
 
@@ -155,8 +156,8 @@ func TestUnfollowLooksOnce(t *testing.T) {
 			look("after a lease of another binary", 1)
 			old := l
 			l = lease(t, s)
-			if err := s.Upkeep.NoteFollowed(t.Context(), old, []market.Address{address(9)}); err != nil {
-				t.Fatal(err)
+			if err := s.Upkeep.NoteFollowed(t.Context(), old, []market.Address{address(9)}); !errors.Is(err, store.ErrLeaseLost) {
+				t.Errorf("a note under a lease that is lost: %v, want %v", err, store.ErrLeaseLost)
 			}
 			look("after a note under a lease that is lost", 0)
 		})

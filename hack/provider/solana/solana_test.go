@@ -118,7 +118,7 @@ func TestAnIndexOfSolanaWithinAPlan(t *testing.T) {
 			st := storetest.Open(t, "sqlite")
 			stop := s.index(t, st, s.cfg)
 			s.liveFor(t, 45*time.Second)
-			for n := 0; n < 4 && len(s.withoutFault(profile)) > 0; n++ { // the pauses between streams differ
+			for n := 0; n < 14 && len(s.withoutFault(profile)) > 0; n++ { // the pauses between streams differ
 				s.liveFor(t, 10*time.Second)
 			}
 			late := s.behind(t, st, s.World.Slot())

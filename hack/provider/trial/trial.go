@@ -95,6 +95,9 @@ func (t *trial) run(ctx context.Context) error {
 	if err := errors.Join(ix.stop(), t.figures(ctx, ix)); err != nil {
 		return err
 	}
+	if profile.Stream.Offered && counts.Streamed == 0 {
+		return errors.New("the index read no block from the stream")
+	}
 	if err := t.compare(ctx, m, ix, &profile, start); err != nil {
 		return err
 	}

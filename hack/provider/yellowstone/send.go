@@ -49,6 +49,7 @@ func (s *Server) send(stream grpc.ServerStream, r *reader) error {
 // newTimer fires after a time; never where that is 0.
 func newTimer(after time.Duration) *time.Timer {
 	t := time.NewTimer(max(after, time.Hour))
+	t.Stop()
 	if after > 0 {
 		t.Reset(after)
 	}

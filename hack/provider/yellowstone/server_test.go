@@ -255,13 +255,13 @@ func TestAStreamStops(t *testing.T) {
 			sent <- next(reader)
 		}
 	}()
-	time.Sleep(50 * time.Millisecond) // what was on its way
+	time.Sleep(500 * time.Millisecond) // what was on its way
 	for len(sent) > 0 {
 		if got := <-sent; got != "ping" {
 			t.Errorf("it sends %s", got)
 		}
 	}
-	time.Sleep(100 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond)
 	if len(sent) > 0 {
 		t.Errorf("it sends %s", <-sent)
 	}
@@ -277,10 +277,10 @@ func TestAStreamStops(t *testing.T) {
 
 func TestAStreamCutsOffWhoSendsNothing(t *testing.T) {
 	t.Parallel()
-	s := newStreaming(t, Limits{IdleAfter: 300 * time.Millisecond, Idle: Refusal{codes.Internal, "idle"}})
+	s := newStreaming(t, Limits{IdleAfter: 3 * time.Second, Idle: Refusal{codes.Internal, "idle"}})
 	reader := s.joined(t)
 	for range 5 {
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(700 * time.Millisecond)
 		if err := reader.SendMsg(append(appendField(nil, 9, nil), ping...)); err != nil {
 			t.Fatal(err)
 		}

@@ -472,6 +472,8 @@ const (
 	// widelyIndexed is for tables with many indexes whose rows change with each trade: where its page has room for the changed row, PostgreSQL leaves the
 	// indexes alone.
 	widelyIndexed = changing + ", fillfactor = 90"
+	// formerly is what former versions set for those, as PostgreSQL keeps it: an operator's own settings are others.
+	formerly = "{autovacuum_vacuum_scale_factor=0.02,autovacuum_analyze_scale_factor=0.02}"
 	// shortLived is for tables whose rows come and go, so that nearly all that ever were are dead.
 	shortLived = "autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000"
 )
@@ -495,7 +497,8 @@ func (p partitioner) tune(ctx context.Context) error {
 		var plain []string
 		err := p.db.NewRaw("SELECT r.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
 			"CROSS JOIN LATERAL (SELECT c.oid UNION SELECT relid FROM pg_partition_tree(c.oid)) t JOIN pg_class r ON r.oid = t.oid "+
-			"WHERE n.nspname = current_schema() AND c.relname IN (?) AND r.relkind = 'r' AND r.reloptions IS NULL", database.Among(true, names)).Scan(ctx, &plain)
+			"WHERE n.nspname = current_schema() AND c.relname IN (?) AND r.relkind = 'r' AND (r.reloptions IS NULL OR c.relname IN ('tokens', 'launches') AND r.reloptions = ?::text[])",
+			database.Among(true, names), formerly).Scan(ctx, &plain)
 		if err != nil {
 			return err
 		}
