@@ -210,12 +210,7 @@ func unpackBlock(t *testing.T, kind, dsn string, block int) {
 	if len(lines) < 10 {
 		t.Fatalf("block %d has %d images", block, len(lines))
 	}
-	exec := func(query string) {
-		if _, err := db.ExecContext(t.Context(), query); err != nil {
-			t.Fatal(err)
-		}
-	}
-	exec(fmt.Sprintf("DELETE FROM undo WHERE block = %d", block))
+	must(t, db, fmt.Sprintf("DELETE FROM undo WHERE block = %d", block))
 	for seq, line := range lines {
 		table, rest, _ := strings.Cut(line, " ")
 		state, image, _ := strings.Cut(rest, " ")
@@ -223,7 +218,7 @@ func unpackBlock(t *testing.T, kind, dsn string, block int) {
 		if kind == "postgres" {
 			literal = fmt.Sprintf("'\\x%x'::bytea", image)
 		}
-		exec(fmt.Sprintf("INSERT INTO undo (chain, block, seq, tbl, existed, image) VALUES ('base', %d, %d, '%s', %t, %s)", block, seq, table, state == "there", literal))
+		must(t, db, fmt.Sprintf("INSERT INTO undo (chain, block, seq, tbl, existed, image) VALUES ('base', %d, %d, '%s', %t, %s)", block, seq, table, state == "there", literal))
 	}
 }
 

@@ -121,11 +121,6 @@ func TestUnfollowLooksOnce(t *testing.T) {
 			s := storetest.OpenAt(t, dsn)
 			db := raw(t, kind, dsn)
 			defer func() { _ = db.Close() }()
-			exec := func(query string) {
-				if _, err := db.ExecContext(t.Context(), query); err != nil {
-					t.Fatal(err)
-				}
-			}
 			l := lease(t, s)
 			for n := 1; n <= 2; n++ {
 				c := &store.Commit{Last: header(n), Blocks: []market.Header{header(n)}, Undo: true}
@@ -136,7 +131,7 @@ func TestUnfollowLooksOnce(t *testing.T) {
 			}
 			look := func(when string, want int, declared ...market.Address) {
 				t.Helper()
-				exec("UPDATE tokens SET holders_status = 'current' WHERE first_block = 1") // as no indexer does
+				must(t, db, "UPDATE tokens SET holders_status = 'current' WHERE first_block = 1") // as no indexer does
 				if n, err := s.Upkeep.Unfollow(t.Context(), l, declared); err != nil || n != want {
 					t.Errorf("%s: %d tokens were unfollowed, %v; want %d", when, n, err, want)
 				}

@@ -48,10 +48,9 @@ func (s *Server) send(stream grpc.ServerStream, r *reader) error {
 
 // newTimer fires after a time; never where that is 0.
 func newTimer(after time.Duration) *time.Timer {
-	t := time.NewTimer(max(after, time.Hour))
-	t.Stop()
-	if after > 0 {
-		t.Reset(after)
+	t := time.NewTimer(after)
+	if after == 0 {
+		t.Stop()
 	}
 	return t
 }

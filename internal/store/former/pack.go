@@ -74,7 +74,8 @@ func (p *Pack) Take() []byte {
 	return out
 }
 
-// EachImage gives the images of a pack, in the order of their making: they are as they were added, since the pack has a sum of all its bytes. They lie within memory of their own, which nothing changes.
+// EachImage gives the images of a pack, in the order of their making. They are as they were added, since the pack has a sum of all its bytes, and lie within
+// memory of their own, which nothing changes.
 func EachImage(pack []byte, each func(table string, existed bool, image []byte)) error {
 	lines, err := unpacker.DecodeAll(pack, nil)
 	if err != nil {

@@ -472,19 +472,19 @@ const (
 	// widelyIndexed is for tables with many indexes whose rows change with each trade: where its page has room for the changed row, PostgreSQL leaves the
 	// indexes alone.
 	widelyIndexed = changing + ", fillfactor = 90"
-	// formerly is what former versions set for those, as PostgreSQL keeps it: an operator's own settings are others.
-	formerly = "{autovacuum_vacuum_scale_factor=0.02,autovacuum_analyze_scale_factor=0.02}"
 	// shortLived is for tables whose rows come and go, so that nearly all that ever were are dead.
 	shortLived = "autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000"
 )
 
 var vacuumed = []struct {
 	settings string
+	// formerly is what former versions set, as PostgreSQL keeps it: an operator's own settings are others.
+	formerly string
 	tables   []string
 }{
-	{widelyIndexed, []string{"tokens", "launches"}},
-	{changing, []string{"pools", "pool_ticks", "quote_prices", "token_metadata", "trust_reports", "candles", "balances"}},
-	{shortLived, []string{"blocks", "undo", "commits", "unsure_facts", "waiting_trades", "payments", "holder_queue", "holder_staging"}},
+	{widelyIndexed, "{autovacuum_vacuum_scale_factor=0.02,autovacuum_analyze_scale_factor=0.02}", []string{"tokens", "launches"}},
+	{changing, "{}", []string{"pools", "pool_ticks", "quote_prices", "token_metadata", "trust_reports", "candles", "balances"}},
+	{shortLived, "{}", []string{"blocks", "undo", "commits", "unsure_facts", "waiting_trades", "payments", "holder_queue", "holder_staging"}},
 }
 
 // tune gives tables, and partitions with rows, the settings by which they are vacuumed, where they have none: an operator's own stay.
@@ -497,8 +497,8 @@ func (p partitioner) tune(ctx context.Context) error {
 		var plain []string
 		err := p.db.NewRaw("SELECT r.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
 			"CROSS JOIN LATERAL (SELECT c.oid UNION SELECT relid FROM pg_partition_tree(c.oid)) t JOIN pg_class r ON r.oid = t.oid "+
-			"WHERE n.nspname = current_schema() AND c.relname IN (?) AND r.relkind = 'r' AND (r.reloptions IS NULL OR c.relname IN ('tokens', 'launches') AND r.reloptions = ?::text[])",
-			database.Among(true, names), formerly).Scan(ctx, &plain)
+			"WHERE n.nspname = current_schema() AND c.relname IN (?) AND r.relkind = 'r' AND (r.reloptions IS NULL OR r.reloptions = ?::text[])",
+			database.Among(true, names), v.formerly).Scan(ctx, &plain)
 		if err != nil {
 			return err
 		}
