@@ -63,16 +63,14 @@ func (u *undoLog) write(ctx context.Context, tx *database.Transaction) error {
 
 func tableOf[R any]() string { return model.FormOf[R]().Table }
 
-// restorer reads former images of one table, which it is given in the order of their making: of those of one row the first counts.
+// restorer undoes changes of one table, and adds the rows that it restores or removes to touched. The former images are in the order of their making: of those
+// of one row the first counts.
 type restorer struct {
-	read func(undo []former.Row, as model.Stamped) (putBack, error)
+	undo func(ctx context.Context, tx *database.Transaction, undo []former.Row, as model.Stamped, touched *market.Touched) error
 	// ofWallets marks a table whose rows come back only while their wallet is watched: it is undone block by block, since an undone block may be the one from which on
 	// a wallet is watched.
 	ofWallets bool
 }
-
-// putBack writes rows as they were, and adds those that it restores or removes to touched.
-type putBack func(ctx context.Context, tx *database.Transaction, touched *market.Touched) error
 
 // restorers put former images back, by table. Nothing caches the rows of those that name none.
 var restorers = map[string]restorer{
@@ -130,27 +128,25 @@ func restoreWatched[R any](wallet func(*R) []byte, touch func(context.Context, *
 func restoreSome[R any](stamp func(*R, model.Stamped), touch func(context.Context, *database.Transaction, []R, *market.Touched) error,
 	keep func(ctx context.Context, tx *database.Transaction, chain string, back []R) ([]R, error),
 ) restorer {
-	return restorer{read: func(undo []former.Row, as model.Stamped) (putBack, error) {
+	return restorer{undo: func(ctx context.Context, tx *database.Transaction, undo []former.Row, as model.Stamped, touched *market.Touched) error {
 		rows, back, gone, err := former.Rows(undo, stamp, as)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return func(ctx context.Context, tx *database.Transaction, touched *market.Touched) (err error) {
-			if touch != nil {
-				if err := touch(ctx, tx, rows, touched); err != nil {
-					return err
-				}
-			}
-			if keep != nil && len(back) > 0 {
-				if back, err = keep(ctx, tx, undo[0].Chain, back); err != nil {
-					return err
-				}
-			}
-			if err := database.Upsert(ctx, tx, back); err != nil {
+		if touch != nil {
+			if err := touch(ctx, tx, rows, touched); err != nil {
 				return err
 			}
-			return database.Remove(ctx, tx, gone)
-		}, nil
+		}
+		if keep != nil && len(back) > 0 {
+			if back, err = keep(ctx, tx, undo[0].Chain, back); err != nil {
+				return err
+			}
+		}
+		if err := database.Upsert(ctx, tx, back); err != nil {
+			return err
+		}
+		return database.Remove(ctx, tx, gone)
 	}}
 }
 
@@ -227,41 +223,12 @@ func undoBlocks(ctx context.Context, tx *database.Transaction, chain string, blo
 			byTable[table] = append(byTable[table], r)
 		}
 	}
-	if err := undoTables(ctx, tx, byTable, as, touched); err != nil {
-		return err
-	}
-	return undoWallets(ctx, tx, ofWallets, as, touched)
-}
-
-// undoTables undoes changes by table. The images of the next table are read while the database writes the rows of the one before: with many trades either takes
-// some hundred milliseconds.
-func undoTables(ctx context.Context, tx *database.Transaction, byTable map[string][]former.Row, as model.Stamped, touched *market.Touched) error {
-	type table struct {
-		put putBack
-		err error
-	}
-	tables, left := make(chan table), make(chan struct{})
-	defer close(left)
-	go func() {
-		defer close(tables)
-		for _, name := range slices.Sorted(maps.Keys(byTable)) {
-			put, err := restorers[name].read(byTable[name], as)
-			select {
-			case tables <- table{put, err}:
-			case <-left:
-				return
-			}
-		}
-	}()
-	for t := range tables {
-		if t.err != nil {
-			return t.err
-		}
-		if err := t.put(ctx, tx, touched); err != nil {
+	for _, table := range slices.Sorted(maps.Keys(byTable)) {
+		if err := restorers[table].undo(ctx, tx, byTable[table], as, touched); err != nil {
 			return err
 		}
 	}
-	return nil
+	return undoWallets(ctx, tx, ofWallets, as, touched)
 }
 
 // undoWallets undoes changes of the tables about wallets, from the newest to the oldest.
@@ -272,11 +239,7 @@ func undoWallets(ctx context.Context, tx *database.Transaction, rows []former.Ro
 		for n > 0 && rows[n-1].Block == last.Block && rows[n-1].Table() == last.Table() {
 			n--
 		}
-		put, err := restorers[last.Table()].read(rows[n:], as)
-		if err == nil {
-			err = put(ctx, tx, touched)
-		}
-		if err != nil {
+		if err := restorers[last.Table()].undo(ctx, tx, rows[n:], as, touched); err != nil {
 			return err
 		}
 		rows = rows[:n]
