@@ -228,22 +228,28 @@ func samplesOf[F market.Fact](ctx context.Context, s *Source, at chain.Ref, list
 		}
 		return chain.NoDoubt
 	}
-	doubted, of := map[chain.Doubt][]*call{}, map[chain.Doubt][]int{}
+	var contradicted, untold []*call
+	var of []int // the places of contradicted
 	for i, c := range list {
-		d := doubtOf(i, c)
-		doubted[d], of[d] = append(doubted[d], c), append(of[d], i)
+		switch doubtOf(i, c) {
+		case chain.Contradicted:
+			contradicted, of = append(contradicted, c), append(of, i)
+		case chain.Untold:
+			untold = append(untold, c)
+		case chain.NoDoubt:
+		}
 	}
-	if contradicted := doubted[chain.Contradicted]; len(contradicted) > 0 {
-		expected := func(k int, c *call) bool { return c.ok && doubtOf(of[chain.Contradicted][k], c) != chain.Contradicted }
+	if len(contradicted) > 0 {
+		expected := func(k int, c *call) bool { return c.ok && doubtOf(of[k], c) != chain.Contradicted }
 		if err := s.second(ctx, blockParam(at), contradicted, expected); err != nil {
 			return nil, err
 		}
 	}
-	unsure, err := s.vouch(ctx, at, false, doubted[chain.Untold])
+	unsure, err := s.vouch(ctx, at, false, untold)
 	if err != nil {
 		return nil, err
 	}
-	for k, c := range doubted[chain.Untold] {
+	for k, c := range untold {
 		c.ok = c.ok && !unsure[k]
 	}
 	var out []F

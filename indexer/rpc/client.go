@@ -118,7 +118,7 @@ func (c *client) post(ctx context.Context, body []byte, most int64) (_ *Reply, e
 		return nil, ErrTooLong
 	}
 	room := res.ContentLength + 1
-	if res.ContentLength < 0 && most == c.Reads.Whole {
+	if res.ContentLength < 0 && most == c.Reads.Whole && res.StatusCode == http.StatusOK {
 		// Blocks are about as long as each other, and to make room step by step takes as long as to read. A buffer that isn't kept isn't worth it.
 		room = min(c.blockLength.Load()+1, 1<<maxKept, most+1)
 	}
