@@ -26,28 +26,22 @@ func blockParam(at chain.Ref) any {
 	return map[string]any{"blockHash": at.Hash.String(), "requireCanonical": true}
 }
 
-// selector is the first four bytes of the Keccak-256 of a function's signature.
-func selector(signature string) string {
-	t := hash.Keccak256([]byte(signature))
-	return "0x" + hex.EncodeToString(t[:4])
-}
-
 var (
-	callName           = selector("name()")
-	callSymbol         = selector("symbol()")
-	callDecimals       = selector("decimals()")
-	callSupply         = selector("totalSupply()")
-	callBalanceOf      = selector("balanceOf(address)")
-	callFactory        = selector("factory()")
-	callToken0         = selector("token0()")
-	callToken1         = selector("token1()")
-	callFee            = selector("fee()")
-	callTickSpacing    = selector("tickSpacing()")
-	callStable         = selector("stable()")
-	callGetPair        = selector("getPair(address,address)")
-	callGetPoolFee     = selector("getPool(address,address,uint24)")
-	callGetPoolKind    = selector("getPool(address,address,bool)")
-	callGetPoolSpacing = selector("getPool(address,address,int24)")
+	callName           = hash.SelectorHex("name()")
+	callSymbol         = hash.SelectorHex("symbol()")
+	callDecimals       = hash.SelectorHex("decimals()")
+	callSupply         = hash.SelectorHex("totalSupply()")
+	callBalanceOf      = hash.SelectorHex("balanceOf(address)")
+	callFactory        = hash.SelectorHex("factory()")
+	callToken0         = hash.SelectorHex("token0()")
+	callToken1         = hash.SelectorHex("token1()")
+	callFee            = hash.SelectorHex("fee()")
+	callTickSpacing    = hash.SelectorHex("tickSpacing()")
+	callStable         = hash.SelectorHex("stable()")
+	callGetPair        = hash.SelectorHex("getPair(address,address)")
+	callGetPoolFee     = hash.SelectorHex("getPool(address,address,uint24)")
+	callGetPoolKind    = hash.SelectorHex("getPool(address,address,bool)")
+	callGetPoolSpacing = hash.SelectorHex("getPool(address,address,int24)")
 )
 
 // call is one eth_call; answer is nil when the contract refused or answered beyond reason. A deployless one is to none (package manycalls).

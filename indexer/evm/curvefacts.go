@@ -5,11 +5,12 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // callFourInfo is TokenManager2's record of a token: (base, quote, template, totalSupply, ...), thirteen words in all.
-var callFourInfo = selector("_tokenInfos(address)")
+var callFourInfo = hash.SelectorHex("_tokenInfos(address)")
 
 // CurveFacts asks the contracts of four.meme's curves what the curves take: the facts are in the curves' order. A curve's quote
 // never changes, so that the newest answer does where the block's state is gone. Unsure are the facts, by their place, that no two of

@@ -7,6 +7,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -25,13 +26,13 @@ type declaredAsked struct {
 
 // These calls are made by CheckDeclared alone; the others are the index's, too.
 var (
-	callPairs       = selector("allPairsLength()")
-	callPools       = selector("allPoolsLength()")
-	callSpacingOf   = selector("feeAmountTickSpacing(uint24)")
-	callPoolManager = selector("poolManager()")
-	callFeeOf       = selector("tickSpacingToFee(int24)")
-	callExtsload    = selector("extsload(bytes32)")
-	callCurves      = selector("curves(address)")
+	callPairs       = hash.SelectorHex("allPairsLength()")
+	callPools       = hash.SelectorHex("allPoolsLength()")
+	callSpacingOf   = hash.SelectorHex("feeAmountTickSpacing(uint24)")
+	callPoolManager = hash.SelectorHex("poolManager()")
+	callFeeOf       = hash.SelectorHex("tickSpacingToFee(int24)")
+	callExtsload    = hash.SelectorHex("extsload(bytes32)")
+	callCurves      = hash.SelectorHex("curves(address)")
 	commonFees      = []uint64{500, 2500, 3000, 10_000} // in pips; 2,500 is PancakeSwap's, 3,000 Uniswap's
 	mostPairedToken = 2
 )

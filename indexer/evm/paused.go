@@ -3,11 +3,12 @@ package evm
 import (
 	"context"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // callPaused is what OpenZeppelin's Pausable answers, and what most pausable contracts have by that name.
-var callPaused = selector("paused()")
+var callPaused = hash.SelectorHex("paused()")
 
 // Paused asks contracts at the newest block whether they are paused: the answers are in the contracts' order. One without the
 // function, or without code, isn't paused.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -15,7 +16,7 @@ import (
 // The events of a V4 pool name it by its id alone. What it is, its key, is told by the log of its creation and by the position manager
 // that Uniswap's own interface provides liquidity through. The id is the key's hash, so that one endpoint's word is enough.
 
-var callPoolKeys = selector("poolKeys(bytes25)")
+var callPoolKeys = hash.SelectorHex("poolKeys(bytes25)")
 
 // KeysOfPools asks the declared position managers for the keys of Uniswap V4 pools. Pools that none of them knows are left out.
 func (s *Source) KeysOfPools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address) (known []market.PoolCreated, err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -15,9 +16,9 @@ const (
 )
 
 var (
-	callSlot0     = selector("slot0()")
-	callLiquidity = selector("liquidity()")
-	callReserves  = selector("getReserves()")
+	callSlot0     = hash.SelectorHex("slot0()")
+	callLiquidity = hash.SelectorHex("liquidity()")
+	callReserves  = hash.SelectorHex("getReserves()")
 )
 
 // liquidityReader is how a kind of V3-like pool is asked for its price and for its liquidity by tick. A question is what many of a kind are

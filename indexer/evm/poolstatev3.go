@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -20,8 +21,8 @@ const (
 )
 
 var (
-	callTickBitmap = selector("tickBitmap(int16)")
-	callTicks      = selector("ticks(int24)")
+	callTickBitmap = hash.SelectorHex("tickBitmap(int16)")
+	callTicks      = hash.SelectorHex("ticks(int24)")
 )
 
 // multicall3 answers many calls in one. Its address is the same on almost every chain (github.com/mds1/multicall3).

@@ -18,7 +18,7 @@ const (
 	v4Pools, v4Liquidity, v4Ticks, v4Bitmap = 6, 3, 4, 5
 )
 
-var callExtsloads = selector("extsload(bytes32[])")
+var callExtsloads = hash.SelectorHex("extsload(bytes32[])")
 
 // v4Reader reads a pool out of the storage of the PoolManager (Extsload.sol). Its questions are slots.
 type v4Reader struct {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -51,7 +52,7 @@ func TestSlipstreamPoolsAreProvenByTheirSpacing(t *testing.T) {
 					if spacing == tt.is {
 						of = pool
 					}
-					answers[factory.String()+selector("getPool(address,address,int24)")+word(a)+word(b)+fmt.Sprintf("%064x", spacing)] = word(of)
+					answers[factory.String()+hash.SelectorHex("getPool(address,address,int24)")+word(a)+word(b)+fmt.Sprintf("%064x", spacing)] = word(of)
 				}
 				urls = append(urls, newFakeNode(t, func(_ string, params []json.RawMessage) (result, refusal string) {
 					var asked struct{ To, Data string }

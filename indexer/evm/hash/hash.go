@@ -1,9 +1,10 @@
 // Package hash has the hash function and the encoding by which Ethereum's blocks, receipts and tries are hashed: Keccak-256, and RLP of
-// byte strings and lists.
+// byte strings and lists. Contracts' functions are named by the same hash.
 package hash
 
 import (
 	"bytes"
+	"encoding/hex"
 	"math/bits"
 	"slices"
 
@@ -53,6 +54,15 @@ func Keccak256(parts ...[]byte) (sum [32]byte) {
 	k.Sum(sum[:0])
 	return sum
 }
+
+// Selector is the first four bytes of the hash of a function's signature, by which a call names the function. The caller may append to it.
+func Selector(signature string) []byte {
+	sum := Keccak256([]byte(signature))
+	return sum[:4:4]
+}
+
+// SelectorHex is the Selector in hexadecimal with 0x, as the data of an eth_call begin.
+func SelectorHex(signature string) string { return "0x" + hex.EncodeToString(Selector(signature)) }
 
 // trieEntry is a value under the nibbles of its key.
 type trieEntry struct{ key, value []byte }

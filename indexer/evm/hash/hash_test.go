@@ -31,6 +31,13 @@ func TestRLP(t *testing.T) {
 	}
 }
 
+func TestSelector(t *testing.T) {
+	t.Parallel()
+	if got := SelectorHex("transfer(address,uint256)"); got != "0xa9059cbb" {
+		t.Errorf("the selector of transfer is %s", got)
+	}
+}
+
 // The yellow paper's appendix D: a node of less than 32 bytes stands in its parent, a longer one's hash does.
 func TestTrieReference(t *testing.T) {
 	t.Parallel()

@@ -21,11 +21,11 @@ type Answer struct {
 }
 
 // aggregate3 is the selector of Multicall3's function, which makes every call and tells of each whether it failed (github.com/mds1/multicall3).
-var aggregate3 = hash.Keccak256([]byte("aggregate3((address,bool,bytes)[])"))
+var aggregate3 = hash.Selector("aggregate3((address,bool,bytes)[])")
 
 // Multicall3 is the data of a call of Multicall3. A call that fails has no answer and fails no other.
 func Multicall3(calls []Call) []byte {
-	out := append([]byte(nil), aggregate3[:4]...)
+	out := append([]byte(nil), aggregate3...)
 	number := func(n int) { out = binary.BigEndian.AppendUint64(append(out, make([]byte, 24)...), uint64(n)) }
 	number(32)
 	number(len(calls))

@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/crypto/sha3"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -91,19 +92,10 @@ func clonedContract(code []byte) (market.Address, bool) {
 	return a, true
 }
 
-func keccak(parts ...[]byte) (out [32]byte) {
-	k := sha3.NewLegacyKeccak256()
-	for _, p := range parts {
-		_, _ = k.Write(p)
-	}
-	k.Sum(out[:0])
-	return out
-}
-
 // slotBefore is the storage slot that ERC-1967 gives a name: its hash less one.
 func slotBefore(name string) [32]byte {
 	var v market.Amount
-	h := keccak([]byte(name))
+	h := hash.Keccak256([]byte(name))
 	v.SetBytes32(h[:])
 	v.SubUint64(&v, 1)
 	return v.Bytes32()
@@ -114,7 +106,7 @@ var (
 	slotImplementation = slotBefore("eip1967.proxy.implementation")
 	slotBeacon         = slotBefore("eip1967.proxy.beacon")
 	slotAdmin          = slotBefore("eip1967.proxy.admin")
-	slotProxiable      = keccak([]byte("PROXIABLE"))
+	slotProxiable      = hash.Keccak256([]byte("PROXIABLE"))
 )
 
 // argument is what a function of an owner takes.
@@ -209,7 +201,7 @@ var (
 // in gives those functions of the list whose selectors the code has.
 func (r *runtime) in(list []function) (found []function) {
 	for _, f := range list {
-		if r.selectors[[4]byte(probe.Selector(f.signature))] {
+		if r.selectors[[4]byte(hash.Selector(f.signature))] {
 			found = append(found, f)
 		}
 	}
@@ -218,7 +210,7 @@ func (r *runtime) in(list []function) (found []function) {
 
 // order encodes the call of the function upon an account.
 func (f function) order(account market.Address, amount *market.Amount) []byte {
-	out := probe.Selector(f.signature)
+	out := hash.Selector(f.signature)
 	whole := amount.Bytes32()
 	switch f.takes {
 	case argNothing:

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
@@ -235,7 +236,7 @@ func (l *look) codeKnown(rule trust.Rule) trust.Check {
 // shapeOf tells clones of different contracts apart, whose code differs in the constant alone.
 func (l *look) shapeOf(code []byte) [32]byte {
 	if a, ok := clonedContract(code); ok {
-		return keccak(slices.Concat([]byte("clone of "), a.Bytes()))
+		return hash.Keccak256(slices.Concat([]byte("clone of "), a.Bytes()))
 	}
 	return readRuntime(code).shape
 }

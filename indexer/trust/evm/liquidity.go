@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	check "github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -67,12 +68,12 @@ func (l *look) askLiquidity() []*evm.Question {
 			return view(p.ID, "positions(bytes32)", key[:])
 		})
 	case probe.Manager:
-		pool := keccak(p.ID.Bytes(), probe.Uint(poolsSlot))
+		pool := hash.Keccak256(p.ID.Bytes(), probe.Uint(poolsSlot))
 		whole := plus(pool, liquidityOffset)
 		s.whole = view(p.Factory, "extsload(bytes32)", whole[:])
 		hold(func(a market.Address) *evm.Question {
 			key, mapping := positionKey(a, p.TickSpacing, make([]byte, 32)), plus(pool, positionsOffset)
-			slot := keccak(key[:], mapping[:])
+			slot := hash.Keccak256(key[:], mapping[:])
 			return view(p.Factory, "extsload(bytes32)", slot[:])
 		})
 	case probe.None, probe.Boardwalk, probe.FourMeme, probe.Flap, probe.Pons:
@@ -90,7 +91,7 @@ func positionKey(owner market.Address, spacing int32, salt []byte) [32]byte {
 		spacing = 1
 	}
 	upper := int64(maxTick / spacing * spacing)
-	return keccak(owner.Bytes(), probe.Int(-upper)[29:], probe.Int(upper)[29:], salt)
+	return hash.Keccak256(owner.Bytes(), probe.Int(-upper)[29:], probe.Int(upper)[29:], salt)
 }
 
 func plus(slot [32]byte, n uint64) [32]byte {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	check "github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -66,7 +67,7 @@ type behind struct {
 }
 
 func view(to market.Address, signature string, args ...[]byte) *evm.Question {
-	q := &evm.Question{To: to, Data: probe.Selector(signature)}
+	q := &evm.Question{To: to, Data: hash.Selector(signature)}
 	for _, a := range args {
 		q.Data = append(q.Data, a...)
 	}

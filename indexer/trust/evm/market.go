@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -168,7 +169,7 @@ func v4ID(m *probe.Market) market.Address {
 	if low.Compare(high) > 0 {
 		low, high = high, low
 	}
-	return market.PoolID(keccak(probe.Address(low), probe.Address(high), probe.Uint(uint64(m.FeePips)), probe.Int(int64(m.TickSpacing)),
+	return market.PoolID(hash.Keccak256(probe.Address(low), probe.Address(high), probe.Uint(uint64(m.FeePips)), probe.Int(int64(m.TickSpacing)),
 		probe.Address(m.Hooks)))
 }
 

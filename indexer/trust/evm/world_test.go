@@ -15,6 +15,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/toolchain"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	evmtrust "github.com/boardwalkhq/boardwalk/indexer/trust/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
@@ -176,9 +177,9 @@ func (w *testWorld) send(tb testing.TB, txs ...map[string]string) []string {
 		tb.Fatal(err)
 	}
 	out := make([]string, len(txs))
-	for i, hash := range hashes {
+	for i, id := range hashes {
 		var receipt struct{ Status, ContractAddress string }
-		if err := w.Node.Call(tb.Context(), &receipt, "eth_getTransactionReceipt", hash); err != nil {
+		if err := w.Node.Call(tb.Context(), &receipt, "eth_getTransactionReceipt", id); err != nil {
 			tb.Fatal(err)
 		}
 		if receipt.Status != "0x1" {
@@ -190,7 +191,7 @@ func (w *testWorld) send(tb testing.TB, txs ...map[string]string) []string {
 }
 
 func calldata(signature string, words ...[]byte) string {
-	data := probe.Selector(signature)
+	data := hash.Selector(signature)
 	for _, w := range words {
 		data = append(data, w...)
 	}

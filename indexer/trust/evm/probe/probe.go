@@ -9,8 +9,7 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/crypto/sha3"
-
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -102,16 +101,9 @@ const (
 )
 
 var (
-	tradeSelector = Selector("trade(" + planType + ")")
-	powerSelector = Selector("power(" + planType + ",address,address,bytes)")
+	tradeSelector = hash.Selector("trade(" + planType + ")")
+	powerSelector = hash.Selector("power(" + planType + ",address,address,bytes)")
 )
-
-// Selector is the first four bytes of the Keccak-256 of a function's signature.
-func Selector(signature string) []byte {
-	k := sha3.NewLegacyKeccak256()
-	_, _ = k.Write([]byte(signature))
-	return k.Sum(nil)[:4]
-}
 
 // Trade encodes the call that buys, transfers and sells.
 func Trade(p *Plan) []byte { return appendPlan(append([]byte(nil), tradeSelector...), p) }

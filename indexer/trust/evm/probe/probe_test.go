@@ -94,7 +94,4 @@ func TestWords(t *testing.T) {
 	if got := hex.EncodeToString(Delegate(market.Native)); got != "363d3d373d3d3d363d73"+"0000000000000000000000000000000000000000"+"5af43d82803e903d91602b57fd5bf3" {
 		t.Errorf("the clone of nobody is %s", got)
 	}
-	if got := hex.EncodeToString(Selector("transfer(address,uint256)")); got != "a9059cbb" {
-		t.Errorf("the selector of transfer is %s", got)
-	}
 }
