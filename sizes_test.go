@@ -33,7 +33,7 @@ var longPackages = map[string]int{
 	"hack/simulate":                   4800,
 	"indexer":                         4200,
 	"indexer/derive":                  5400,
-	"indexer/evm":                     7300,
+	"indexer/evm":                     6700,
 	"indexer/rpc":                     2100,
 	"indexer/solana":                  3400,
 	"indexer/solana/decode":           2700,

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/poolstate"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
@@ -69,8 +70,8 @@ func (s *Source) takesDeploylessOn(ctx context.Context, e *endpoint) Answer {
 
 // probeDeployless asks for no more and no less than the largest question to a pool. An error is the endpoint's, which then fails a simple call, too.
 func (e *endpoint) probeDeployless(ctx context.Context) error {
-	probe := manycalls.Probe(wordsAtOnce, questionLength)
-	c := &call{data: manycalls.ByDeployless.Data(probe, wordLength)}
+	probe, most := poolstate.LargestProbe()
+	c := &call{data: manycalls.ByDeployless.Data(probe, most)}
 	r := &rpc.Request{Method: "eth_call", Params: callParams("", c.data, newest), Take: c.take, Optional: true}
 	err := within(ctx, func(ctx context.Context) error { return e.DoWithin(ctx, probeBytes, r) })
 	if err != nil {
@@ -83,7 +84,7 @@ func (e *endpoint) probeDeployless(ctx context.Context) error {
 	case rateRefused(cmp.Or(err, r.Err)):
 		e.deployless.Forget(e.Now())
 	case err == nil && !refused:
-		e.deployless.Learn(manycalls.IsProbed(probe, wordLength, c.answer), e.Now())
+		e.deployless.Learn(manycalls.IsProbed(probe, most, c.answer), e.Now())
 	case refused && (faultOf(refusal) == faultContract || faultOf(refusal) == faultNode):
 		e.deployless.Learn(false, e.Now())
 	default:
@@ -111,7 +112,7 @@ func (c *call) isDeployless() bool { return c.to.IsNone() }
 // answersMany reports whether an endpoint answers many calls in one, whichever way.
 func (s *Source) answersMany(ctx context.Context, e *endpoint) Answer {
 	has := false
-	if err := e.probe(ctx, codeRequest(multicall3, newest, &has)); err != nil {
+	if err := e.probe(ctx, codeRequest(poolstate.Multicall3, newest, &has)); err != nil {
 		return Unknown
 	}
 	if has {

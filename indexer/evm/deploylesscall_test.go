@@ -3,7 +3,6 @@ package evm
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,7 +20,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/poolstate"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
@@ -68,7 +69,7 @@ func (c *gatewayCall) way() string {
 	switch p.To {
 	case "":
 		return toNone
-	case multicall3.String():
+	case poolstate.Multicall3.String():
 		return toMulticall
 	}
 	return toOthers
@@ -188,6 +189,10 @@ const (
 	absent  = "absent"
 )
 
+// A V3-like pool is read in so many calls (package poolstate): mostCalls at most, of which nearCalls ask for words around the price. One call asks for poolWords words, or for
+// poolTicks ticks.
+const mostCalls, nearCalls, poolWords, poolTicks = 30, 3, 300, 120
+
 // poolsWorld is a chain with pools, of which the first has more ticks than fit into the calls for it.
 type poolsWorld struct {
 	*world.World
@@ -203,7 +208,7 @@ func newPoolsWorld(t *testing.T, multicall bool) *poolsWorld {
 	t.Cleanup(func() { _ = node.Close() })
 	places := &world.Places{SlipstreamFactories: []string{"0x5e7bb104d84c7cb9b682aac2f3d509f5f406809a"}}
 	if multicall {
-		places.Multicall = multicall3.String()
+		places.Multicall = poolstate.Multicall3.String()
 	}
 	w, err := world.Deploy(t.Context(), node, world.DeployOptions{Seed: 1, Places: places})
 	if err != nil {
@@ -273,7 +278,7 @@ func (w *poolsWorld) addLadder(t *testing.T, state *chain.PoolState, spacing int
 	for _, n := range has {
 		nets[n.Tick] = n.Net
 	}
-	for _, r := range ladder(state.Tick/spacing*spacing+2*spacing, spacing, rungs) {
+	for _, r := range markettest.Ladder(state.Tick/spacing*spacing+2*spacing, spacing, rungs) {
 		nets[r.TickLower] = nets[r.TickLower].Add(r.Delta)
 		nets[r.TickUpper] = nets[r.TickUpper].Add(r.Delta.Negate())
 	}
@@ -283,12 +288,12 @@ func (w *poolsWorld) addLadder(t *testing.T, state *chain.PoolState, spacing int
 		writes = append(writes, anvil.Request{Method: "anvil_setStorageAt", Params: []any{state.Pool.String(), at, anvil.ToHex(value)}})
 	}
 	for tick, net := range nets {
-		word := wordOfSigned(net)
+		word := markettest.Word(net)
 		write(int(tick), 5, append(append([]byte(nil), word[16:]...), decode.NumberWord(1)[16:]...))
 		compressed := int(tick / spacing)
-		bits := words[wordOf(compressed)]
+		bits := words[compressed>>8]
 		bits[31-compressed&255/8] |= 1 << (compressed & 7)
-		words[wordOf(compressed)] = bits
+		words[compressed>>8] = bits
 	}
 	for n, bits := range words {
 		write(n, 6, bits[:])
@@ -309,7 +314,7 @@ func TestStatesAreTheSameInEveryWay(t *testing.T) {
 	plain, strict := newGateway(t, w.Node, ""), newGateway(t, w.Node, noTo)
 	source := func(g *gateway) *Source { return sourceOf(t, time.Now, g.URL) }
 	before := w.states(t, source(plain), w.pools)
-	w.addLadder(t, &before[0], 10, (stateCalls-2-3)*ticksAtOnce+50)
+	w.addLadder(t, &before[0], 10, (mostCalls-2-3)*poolTicks+50)
 	plain.count()
 	want := w.states(t, source(plain), w.pools)
 	byMulticall := plain.count()
@@ -322,7 +327,7 @@ func TestStatesAreTheSameInEveryWay(t *testing.T) {
 		t.Errorf("with Multicall3 the calls are %v", byMulticall)
 	}
 
-	if err := w.Node.Call(t.Context(), nil, "anvil_setCode", multicall3.String(), "0x"); err != nil {
+	if err := w.Node.Call(t.Context(), nil, "anvil_setCode", poolstate.Multicall3.String(), "0x"); err != nil {
 		t.Fatal(err)
 	}
 	w.mine(t)
@@ -340,7 +345,7 @@ func TestStatesAreTheSameInEveryWay(t *testing.T) {
 			expect[toNone]++
 			for _, p := range w.pools {
 				spacing := int(p.TickSpacing)
-				expect[toMulticall] += min(nearCalls, callsFor(wordOf(market.MaxTick/spacing)-wordOf(market.MinTick/spacing)+1, wordsAtOnce))
+				expect[toMulticall] += min(nearCalls, (market.MaxTick/spacing>>8-market.MinTick/spacing>>8+poolWords)/poolWords)
 			}
 		}
 		if !maps.Equal(n, expect) {
@@ -490,7 +495,7 @@ func TestAnEndpointThatChanges(t *testing.T) {
 // hostilePool is the code of a contract that tells a price and no liquidity, and for all else does what the code after says, which begins at its byte 59.
 func hostilePool(code string) string {
 	const slot0, liquidity, price = 29, 52, "6c01000000000000000000000000"
-	return "60003560e01c" + fmt.Sprintf("8063%s1460%02x57", callSlot0[2:], slot0) + fmt.Sprintf("8063%s1460%02x57", callLiquidity[2:], liquidity) + "603a56" +
+	return "60003560e01c" + fmt.Sprintf("8063%s1460%02x57", hash.SelectorHex("slot0()")[2:], slot0) + fmt.Sprintf("8063%s1460%02x57", hash.SelectorHex("liquidity()")[2:], liquidity) + "603a56" +
 		"5b" + price + "60005260406000f3" + "5b60206000f3" + "5b" + code
 }
 
@@ -533,33 +538,6 @@ func TestPoolsThatMisbehave(t *testing.T) {
 		n := g.count()
 		if n[toNone] < nearCalls*len(codes) || (n[toMulticall] > 0) != (round == 0) || n[toOthers] != 2*len(pools) {
 			t.Errorf("the calls of round %d are %v", round, n)
-		}
-	}
-}
-
-// TestAPoolIsAskedWithinTheLimits: as much as is asked in one call fits into a deployless one, and no way asks more than a probe shows.
-func TestAPoolIsAskedWithinTheLimits(t *testing.T) {
-	t.Parallel()
-	probe := manycalls.ByDeployless.Data(manycalls.Probe(wordsAtOnce, questionLength), wordLength)
-	r := v3Reader{pool: tokenAt(1), way: manycalls.ByDeployless}
-	for name, tt := range map[string]struct {
-		question     string
-		atOnce, most int
-	}{"words": {r.word(-7), wordsAtOnce, wordLength}, "ticks": {r.tick(-7), ticksAtOnce, tickLength}} {
-		var questions []string
-		for range tt.atOnce {
-			questions = append(questions, tt.question)
-		}
-		calls := r.together(append(questions, tt.question))
-		if len(calls) != 2 || calls[0].questions != tt.atOnce || calls[1].questions != 1 {
-			t.Fatalf("%s: %d calls", name, len(calls))
-		}
-		data := calls[0].data
-		if len(data) < 2*tt.atOnce*questionLength || len(data) > len(probe) || tt.atOnce*(3+tt.most) > wordsAtOnce*(3+wordLength) {
-			t.Errorf("%s: a call has %d digits, a probe %d", name, len(data), len(probe))
-		}
-		if q := calls[0].data[len(data)-2*questionLength:]; hex.EncodeToString(anvil.FromHex(tt.question)) != q {
-			t.Errorf("%s: it asks %s", name, q)
 		}
 	}
 }

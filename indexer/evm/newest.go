@@ -8,6 +8,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/poolstate"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -76,7 +77,8 @@ func (s *Source) findWay(ctx context.Context, pools []market.PoolCreated, ways m
 	if !slices.ContainsFunc(pools, isV3) || ways.First() != manycalls.ByMulticall3 {
 		return
 	}
-	c := &call{to: multicall3, data: manycalls.ByMulticall3.Data(manycalls.Probe(1, wordLength), wordLength)}
+	const oneWord = 32 // bytes
+	c := &call{to: poolstate.Multicall3, data: manycalls.ByMulticall3.Data(manycalls.Probe(1, oneWord), oneWord)}
 	if err := s.callsAt(ctx, newest, []*call{c}); err == nil && manycalls.ByMulticall3.IsMissing(c.answer, !c.ok, 1) {
 		ways.Next(manycalls.ByMulticall3)
 	}
@@ -93,9 +95,9 @@ func (s *Source) newestOn(ctx context.Context, e *endpoint, pools []market.PoolC
 			if err := e.Do(ctx, tagRequest(newest, &before)); err != nil {
 				return err
 			}
-			states, _, err := statesOf(pools, ways, func(list []*call) (unsure []bool, gone bool, err error) {
+			states, _, err := poolstate.States(pools, ways, asCalls(func(list []*call) (unsure []bool, gone bool, err error) {
 				return make([]bool, len(list)), false, e.askAll(ctx, newest, list)
-			})
+			}))
 			if err != nil {
 				return err
 			}

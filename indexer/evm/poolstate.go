@@ -4,208 +4,38 @@ import (
 	"context"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
-	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/poolstate"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-const (
-	// stateCalls is the most calls that a pool's state may take, and singleCalls where each answers one question alone: a stranger can give a
-	// pool as many ticks as he pays for.
-	stateCalls, singleCalls = 30, 300
-)
-
-var (
-	callSlot0     = hash.SelectorHex("slot0()")
-	callLiquidity = hash.SelectorHex("liquidity()")
-	callReserves  = hash.SelectorHex("getReserves()")
-)
-
-// liquidityReader is how a kind of V3-like pool is asked for its price and for its liquidity by tick. A question is what many of a kind are
-// asked with in few calls.
-type liquidityReader interface {
-	// head asks for the price, the tick and the active liquidity.
-	head() []*call
-	readHead(head []*call, f *market.PoolStateFact) bool
-	// word is the question for 256 bits of the ticks that have liquidity, tick the one for what is added to the liquidity at a tick.
-	word(n int) string
-	tick(t int32) string
-	net(answer []byte) (market.SignedAmount, bool)
-	// atOnce are how many words, and how many ticks, one call asks for.
-	atOnce() (words, ticks int)
-	// together makes calls of questions, apart gives the answers to so many questions.
-	together(questions []string) []*call
-	apart(calls []*call, questions int) (answers [][]byte, ok bool)
-}
-
-// poolAsking is a pool with the calls for its state.
-type poolAsking struct {
-	pool   market.PoolCreated
-	reader liquidityReader // nil where reserves are all that there is
-	ways   manycalls.Ways
-	state  chain.PoolState
-
-	head, words, rest, nets []*call
-	// all are the words that the pool's ticks may be in, near those of them that are asked for first.
-	all, near wordRange
-	// marked are the ticks that the words mark, and ticks those of them that are asked for: those between the window's ends, or all.
-	marked, ticks []int32
-	window        market.TickWindow
-	// single says that each call has one question; failed that nothing can be had.
-	single, failed bool
-}
-
-// PoolStates asks pools for what they hold after a block; gone reports that no node keeps its state. What a V3-like pool's ticks add up to has
-// to be its liquidity. Of a pool with more ticks than the calls carry there are those within a window around the price (poolwindow.go). Where there are several endpoints two of them have to give each answer.
+// PoolStates asks pools for what they hold after a block; gone reports that no node keeps its state. Where there are several endpoints two of them have to
+// give each answer.
 func (s *Source) PoolStates(ctx context.Context, at chain.Ref, pools []market.PoolCreated) (states []chain.PoolState, gone bool, err error) {
 	err = s.inOneWay(ctx, func(ways manycalls.Ways) error {
-		states, gone, err = statesOf(pools, ways, func(list []*call) (unsure []bool, gone bool, err error) {
+		states, gone, err = poolstate.States(pools, ways, asCalls(func(list []*call) (unsure []bool, gone bool, err error) {
 			if gone, err = s.calls(ctx, at, list); err != nil || gone {
 				return nil, gone, err
 			}
 			unsure, err = s.vouch(ctx, at, false, list)
 			return unsure, false, err
-		})
+		}))
 		return err
 	})
 	return states, gone, err
 }
 
-// askCalls asks for calls; unsure are those, by their place, that no two of several endpoints answered alike, gone says that there are no answers.
-type askCalls func(list []*call) (unsure []bool, gone bool, err error)
-
-// statesOf asks pools for what they hold.
-func statesOf(pools []market.PoolCreated, ways manycalls.Ways, ask askCalls) (states []chain.PoolState, gone bool, err error) {
-	asked := make([]poolAsking, len(pools))
-	for i, p := range pools {
-		asked[i] = newPoolAsking(p, ways)
-	}
-	for _, step := range []func(*poolAsking) []*call{
-		(*poolAsking).askHead, (*poolAsking).askWords, (*poolAsking).askWordsAnew, (*poolAsking).askWordsAnew, (*poolAsking).askRest, (*poolAsking).askTicks,
-	} {
-		if gone, err = askPools(asked, step, ask); err != nil || gone {
-			return nil, gone, err
+// asCalls has the questions of package poolstate asked as calls of this one. A pool changes with each block, so that another block's answers count for nothing.
+func asCalls(ask func(list []*call) (unsure []bool, gone bool, err error)) poolstate.Ask {
+	return func(questions []*poolstate.Call) (unsure []bool, gone bool, err error) {
+		list := make([]*call, len(questions))
+		for i, q := range questions {
+			list[i] = &call{to: q.To, data: q.Data, questions: q.Questions, changes: true}
 		}
-	}
-	states = make([]chain.PoolState, len(asked))
-	for i := range asked {
-		asked[i].finish()
-		states[i] = asked[i].state
-	}
-	return states, false, nil
-}
-
-// askPools asks all pools what one step has to know.
-func askPools(asked []poolAsking, step func(*poolAsking) []*call, ask askCalls) (gone bool, err error) {
-	var list []*call
-	var of []int
-	for i := range asked {
-		if asked[i].failed {
-			continue
+		unsure, gone, err = ask(list)
+		for i, c := range list {
+			questions[i].Answer, questions[i].OK = c.answer, c.ok
 		}
-		for _, c := range step(&asked[i]) {
-			c.changes = true
-			list, of = append(list, c), append(of, i)
-		}
+		return unsure, gone, err
 	}
-	if len(list) == 0 {
-		return false, nil
-	}
-	unsure, gone, err := ask(list)
-	if err != nil || gone {
-		return gone, err
-	}
-	for k, i := range of {
-		asked[i].state.Unsure = asked[i].state.Unsure || unsure[k]
-	}
-	return false, nil
-}
-
-func newPoolAsking(p market.PoolCreated, ways manycalls.Ways) poolAsking {
-	a := poolAsking{pool: p, ways: ways}
-	a.state.Pool = p.Pool
-	switch {
-	case !p.Protocol.Concentrated():
-		return a
-	case p.Protocol == market.UniswapV4:
-		a.reader = newV4Reader(p)
-	default:
-		a.reader = v3Reader{pool: p.Pool, way: ways.First()}
-	}
-	if a.failed = p.TickSpacing <= 0; !a.failed {
-		spacing := int(p.TickSpacing)
-		a.all = wordRange{wordOf(market.MinTick / spacing), wordOf(market.MaxTick / spacing)}
-	}
-	return a
-}
-
-// wordOf is the word that has a tick's bit, by the tick in units of the pool's spacing (Uniswap V3's TickBitmap.position).
-func wordOf(compressed int) int { return compressed >> 8 }
-
-func (a *poolAsking) askHead() []*call {
-	if a.reader == nil {
-		a.head = []*call{{to: a.pool.Pool, data: callReserves}}
-	} else {
-		a.head = a.reader.head()
-	}
-	return a.head
-}
-
-// askWords takes the head in and asks for the words.
-func (a *poolAsking) askWords() []*call {
-	if a.reader == nil {
-		return nil
-	}
-	f := &a.state.PoolStateFact
-	if a.failed = !a.reader.readHead(a.head, f) || f.SqrtPriceX96.IsZero(); a.failed {
-		return nil
-	}
-	a.askNear()
-	return a.words
-}
-
-// askWordsAnew asks for the words in the next way where the one before is missing.
-func (a *poolAsking) askWordsAnew() []*call {
-	r, ok := a.reader.(v3Reader)
-	if !ok || len(a.words) == 0 || !r.way.IsMissing(a.words[0].answer, !a.words[0].ok, a.words[0].questions) {
-		return nil
-	}
-	r.way = a.ways.Next(r.way)
-	a.reader, a.single = r, r.way == manycalls.Alone
-	a.askNear()
-	return a.words
-}
-
-// finish says what follows from the answers.
-func (a *poolAsking) finish() {
-	if a.failed {
-		return
-	}
-	f := &a.state.PoolStateFact
-	if a.reader == nil {
-		reserves := a.head[0].answer
-		if a.state.Known = len(reserves) >= 64; a.state.Known {
-			f.Reserve0.SetBytes32(reserves[:32])
-			f.Reserve1.SetBytes32(reserves[32:64])
-		}
-		return
-	}
-	answers, ok := a.reader.apart(a.nets, len(a.ticks))
-	if !ok {
-		return
-	}
-	ticks := make(market.TickMap, len(a.ticks))
-	for i, answer := range answers {
-		net, ok := a.reader.net(answer)
-		if !ok {
-			return
-		}
-		ticks[i] = market.TickNet{Tick: a.ticks[i], Net: net}
-	}
-	if a.window.IsWhole() {
-		a.state.Known = ticks.AddsUp(f.Tick, f.Liquidity)
-	} else {
-		ticks, a.state.Known = ticks.Close(a.window, f.Tick, f.Liquidity)
-	}
-	f.Ticks, f.Window = string(ticks.Marshal()), a.window
 }

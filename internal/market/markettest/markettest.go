@@ -19,3 +19,28 @@ func Addresses(texts ...string) []market.Address {
 	}
 	return out
 }
+
+// Ladder has n+1 ticks beside each other from one on, with another liquidity between each two.
+func Ladder(from, spacing int32, n int) (ranges []market.RangeLiquidity) {
+	for i := range n {
+		lower := from + int32(i)*spacing
+		ranges = append(ranges, Range(lower, lower+spacing, uint64(i+1)))
+	}
+	return ranges
+}
+
+// Range adds liquidity between two ticks.
+func Range(lower, upper int32, liquidity uint64) market.RangeLiquidity {
+	r := market.RangeLiquidity{TickLower: lower, TickUpper: upper}
+	r.Delta.Abs.SetUint64(liquidity)
+	return r
+}
+
+// Word is a signed amount as an ABI word, which is its two's complement.
+func Word(v market.SignedAmount) [32]byte {
+	word := v.Abs
+	if v.Neg {
+		word.Neg(&word)
+	}
+	return word.Bytes32()
+}

@@ -1,4 +1,4 @@
-package evm
+package poolstate
 
 import (
 	"encoding/hex"
@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// wordsAtOnce and ticksAtOnce are how many are asked for in one call, so that its answer stays below maxCallAnswer.
+	// wordsAtOnce and ticksAtOnce are how many are asked for in one call, so that its answer stays below the 64 KiB that are taken of a contract.
 	wordsAtOnce, ticksAtOnce = 300, 120
 	// wordLength and tickLength are how many bytes of an answer are needed, questionLength how many a question has.
 	wordLength, tickLength, questionLength = 32, 64, 4 + 32
@@ -25,10 +25,15 @@ var (
 	callTicks      = hash.SelectorHex("ticks(int24)")
 )
 
-// multicall3 answers many calls in one. Its address is the same on almost every chain (github.com/mds1/multicall3).
-var multicall3 = market.EVMAddress([32]byte{
+// Multicall3 answers many calls in one. Its address is the same on almost every chain (github.com/mds1/multicall3).
+var Multicall3 = market.EVMAddress([32]byte{
 	12: 0xca, 0x11, 0xbd, 0xe0, 0x59, 0x77, 0xb3, 0x63, 0x11, 0x67, 0x02, 0x88, 0x62, 0xbe, 0x2a, 0x17, 0x39, 0x76, 0xca, 0x11,
 })
+
+// LargestProbe is a probe with as many calls, as long ones, as a call for a pool's state has at most, and how many bytes it wants of each answer.
+func LargestProbe() (probe []manycalls.Call, most int) {
+	return manycalls.Probe(wordsAtOnce, questionLength), wordLength
+}
 
 // v3Reader reads a pool that is a contract (IUniswapV3PoolState.sol; PancakeSwap's has the same functions). Its questions are calls' data.
 type v3Reader struct {
@@ -36,14 +41,17 @@ type v3Reader struct {
 	way  manycalls.Way
 }
 
-func (r v3Reader) head() []*call {
-	return []*call{{to: r.pool, data: callSlot0}, {to: r.pool, data: callLiquidity}}
+func (r v3Reader) head() []*Call {
+	return []*Call{{To: r.pool, Data: callSlot0}, {To: r.pool, Data: callLiquidity}}
 }
 
-func (r v3Reader) readHead(head []*call, f *market.PoolStateFact) (ok bool) {
-	slot0 := head[0].answer
-	liquidity, ok := head[1].uint()
-	if len(slot0) < 64 || !ok || liquidity.BitLen() > maxLiquidityBits {
+func (r v3Reader) readHead(head []*Call, f *market.PoolStateFact) (ok bool) {
+	slot0, active := head[0].Answer, head[1].Answer
+	if len(slot0) < 64 || !head[1].OK || len(active) < wordLength {
+		return false
+	}
+	liquidity := decode.Uint([wordLength]byte(active))
+	if liquidity.BitLen() > maxLiquidityBits {
 		return false
 	}
 	f.SqrtPriceX96.SetBytes32(slot0[:32])
@@ -75,7 +83,7 @@ func (r v3Reader) atOnce() (words, ticks int) {
 	return wordsAtOnce, ticksAtOnce
 }
 
-func (r v3Reader) together(questions []string) (calls []*call) {
+func (r v3Reader) together(questions []string) (calls []*Call) {
 	atOnce, ofTicks := r.atOnce()
 	most := wordLength
 	if len(questions) > 0 && strings.HasPrefix(questions[0], callTicks) {
@@ -87,16 +95,16 @@ func (r v3Reader) together(questions []string) (calls []*call) {
 			copy(asked[i].To[:], r.pool.Bytes())
 			asked[i].Data, _ = hex.DecodeString(strings.TrimPrefix(q, "0x")) // made by word or tick
 		}
-		to := map[manycalls.Way]market.Address{manycalls.ByMulticall3: multicall3, manycalls.Alone: r.pool}[r.way]
-		calls = append(calls, &call{to: to, data: r.way.Data(asked, most), questions: len(part)})
+		to := map[manycalls.Way]market.Address{manycalls.ByMulticall3: Multicall3, manycalls.Alone: r.pool}[r.way]
+		calls = append(calls, &Call{To: to, Data: r.way.Data(asked, most), Questions: len(part)})
 	}
 	return calls
 }
 
 // apart is false where a question has no answer.
-func (r v3Reader) apart(calls []*call, questions int) (answers [][]byte, ok bool) {
+func (r v3Reader) apart(calls []*Call, questions int) (answers [][]byte, ok bool) {
 	for _, c := range calls {
-		part, ok := r.way.Answers(c.answer, c.questions)
+		part, ok := r.way.Answers(c.Answer, c.Questions)
 		if !ok || slices.ContainsFunc(part, func(a manycalls.Answer) bool { return !a.OK }) {
 			return nil, false
 		}

@@ -1,4 +1,4 @@
-package evm
+package poolstate
 
 import (
 	"encoding/hex"
@@ -45,12 +45,12 @@ func (r v4Reader) entry(mapping uint64, key int) string {
 
 func slotText(slot [32]byte) string { return hex.EncodeToString(slot[:]) }
 
-func (r v4Reader) head() []*call {
+func (r v4Reader) head() []*Call {
 	return r.together([]string{slotText(r.slot), slotText(r.part(v4Liquidity))})
 }
 
 // readHead reads slot0, which has the price in its lowest 160 bits and the tick in the 24 above them (Slot0.sol), and the liquidity.
-func (r v4Reader) readHead(head []*call, f *market.PoolStateFact) (ok bool) {
+func (r v4Reader) readHead(head []*Call, f *market.PoolStateFact) (ok bool) {
 	words, ok := r.apart(head, 2)
 	if !ok {
 		return false
@@ -79,23 +79,23 @@ func (r v4Reader) net(answer []byte) (market.SignedAmount, bool) {
 
 func (r v4Reader) atOnce() (words, ticks int) { return slotsAtOnce, slotsAtOnce }
 
-func (r v4Reader) together(questions []string) (calls []*call) {
+func (r v4Reader) together(questions []string) (calls []*Call) {
 	for ; len(questions) > 0; questions = questions[min(slotsAtOnce, len(questions)):] {
 		part := questions[:min(slotsAtOnce, len(questions))]
 		data := callExtsloads + fmt.Sprintf("%064x%064x", 32, len(part)) + strings.Join(part, "")
-		calls = append(calls, &call{to: r.manager, data: data, questions: len(part)})
+		calls = append(calls, &Call{To: r.manager, Data: data, Questions: len(part)})
 	}
 	return calls
 }
 
-func (r v4Reader) apart(calls []*call, questions int) (answers [][]byte, ok bool) {
+func (r v4Reader) apart(calls []*Call, questions int) (answers [][]byte, ok bool) {
 	for _, c := range calls {
-		begin, count, ok := manycalls.ArrayAt(c.answer, 0)
-		if !ok || count != uint64(c.questions) || begin+32*count > uint64(len(c.answer)) {
+		begin, count, ok := manycalls.ArrayAt(c.Answer, 0)
+		if !ok || count != uint64(c.Questions) || begin+32*count > uint64(len(c.Answer)) {
 			return nil, false
 		}
 		for i := range count {
-			answers = append(answers, c.answer[begin+32*i:begin+32*i+32])
+			answers = append(answers, c.Answer[begin+32*i:begin+32*i+32])
 		}
 	}
 	return answers, len(answers) == questions

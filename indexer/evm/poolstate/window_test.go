@@ -1,4 +1,4 @@
-package evm
+package poolstate
 
 import (
 	"encoding/hex"
@@ -14,8 +14,12 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/price"
 )
+
+// longestAnswer is the most bytes that package evm takes of a contract.
+const longestAnswer = 64 << 10
 
 // mockPool answers the calls for a concentrated pool's state as its contract would. It is no contract: what it is asked for it looks up in a map.
 type mockPool struct {
@@ -53,29 +57,6 @@ func newMockPool(protocol market.Protocol, spacing, tick int32, ranges ...market
 	slices.SortFunc(p.ticks, func(a, b market.TickNet) int { return int(a.Tick) - int(b.Tick) })
 	p.liquidity = active.Abs
 	return p
-}
-
-// ladder are n+1 ticks beside each other from one on, all with another liquidity between them.
-func ladder(from, spacing int32, n int) (ranges []market.RangeLiquidity) {
-	for i := range n {
-		lower := from + int32(i)*spacing
-		ranges = append(ranges, rangeOf(lower, lower+spacing, uint64(i+1)))
-	}
-	return ranges
-}
-
-func rangeOf(lower, upper int32, liquidity uint64) market.RangeLiquidity {
-	r := market.RangeLiquidity{TickLower: lower, TickUpper: upper}
-	r.Delta.Abs.SetUint64(liquidity)
-	return r
-}
-
-func wordOfSigned(v market.SignedAmount) [32]byte {
-	word := v.Abs
-	if v.Neg {
-		word.Neg(&word)
-	}
-	return word.Bytes32()
 }
 
 // bitmap is the n-th word of the ticks that are marked.
@@ -127,7 +108,7 @@ func (p *mockPool) answer(data string) []byte {
 	case callTickBitmap:
 		return p.bitmap(int(int64(argument)))
 	case callTicks:
-		word := wordOfSigned(p.netAt(int32(int64(argument))))
+		word := markettest.Word(p.netAt(int32(int64(argument))))
 		return append(make([]byte, 32), word[:]...)
 	}
 	return nil
@@ -150,11 +131,11 @@ func (p *mockPool) Next(missing manycalls.Way) manycalls.Way {
 }
 
 // deployless answers the calls that stand at the end of a program.
-func (p *mockPool) deployless(c *call) (answer []byte) {
+func (p *mockPool) deployless(c *Call) (answer []byte) {
 	const digits = 2 * (20 + 2 + questionLength)
 	answer = []byte{1}
-	for i := range c.questions {
-		question := c.data[len(c.data)-(c.questions-i)*digits:][2*(20+2) : digits]
+	for i := range c.Questions {
+		question := c.Data[len(c.Data)-(c.Questions-i)*digits:][2*(20+2) : digits]
 		one := p.answer("0x" + question)
 		one = one[:min(len(one), tickLength)]
 		answer = append(append(answer, 1, 0, byte(len(one))), one...)
@@ -163,36 +144,36 @@ func (p *mockPool) deployless(c *call) (answer []byte) {
 }
 
 // ask answers calls as a node would.
-func (p *mockPool) ask(list []*call) (unsure []bool, gone bool, err error) {
+func (p *mockPool) ask(list []*Call) (unsure []bool, gone bool, err error) {
 	p.calls += len(list)
 	for _, c := range list {
-		c.ok = true
+		c.OK = true
 		switch {
-		case strings.HasPrefix(c.data, callExtsloads):
-			c.answer = numbers(32, c.questions)
-			for i := range c.questions {
-				slot := p.slots[c.data[10+128+64*i:][:64]]
-				c.answer = append(c.answer, slot[:]...)
+		case strings.HasPrefix(c.Data, callExtsloads):
+			c.Answer = numbers(32, c.Questions)
+			for i := range c.Questions {
+				slot := p.slots[c.Data[10+128+64*i:][:64]]
+				c.Answer = append(c.Answer, slot[:]...)
 			}
-		case c.to.IsNone():
-			if c.ok = p.way == manycalls.ByDeployless; c.ok {
-				c.answer = p.deployless(c)
+		case c.To.IsNone():
+			if c.OK = p.way == manycalls.ByDeployless; c.OK {
+				c.Answer = p.deployless(c)
 			}
-		case c.to == multicall3 && p.way == manycalls.ByMulticall3:
+		case c.To == Multicall3 && p.way == manycalls.ByMulticall3:
 			var bodies []byte
-			c.answer = numbers(32, c.questions)
-			for i := range c.questions {
-				inner := c.data[10+64*(2+c.questions+6*i+4):][:72]
+			c.Answer = numbers(32, c.Questions)
+			for i := range c.Questions {
+				inner := c.Data[10+64*(2+c.Questions+6*i+4):][:72]
 				answer := p.answer("0x" + inner)
-				c.answer = append(c.answer, numbers(32*c.questions+len(bodies))...)
+				c.Answer = append(c.Answer, numbers(32*c.Questions+len(bodies))...)
 				bodies = append(append(bodies, numbers(1, 64, len(answer))...), answer...)
 			}
-			c.answer = append(c.answer, bodies...)
-		case c.to != multicall3:
-			c.answer = p.answer(c.data)
+			c.Answer = append(c.Answer, bodies...)
+		case c.To != Multicall3:
+			c.Answer = p.answer(c.Data)
 		}
-		if len(c.answer) > maxCallAnswer {
-			c.answer, c.ok = nil, false
+		if len(c.Answer) > longestAnswer {
+			c.Answer, c.OK = nil, false
 		}
 	}
 	return make([]bool, len(list)), false, nil
@@ -211,7 +192,7 @@ func (p *mockPool) store() {
 			p.slots[r.word(n)], last = [32]byte(p.bitmap(n)), n
 		}
 		var word [32]byte
-		net := wordOfSigned(t.Net)
+		net := markettest.Word(t.Net)
 		copy(word[:16], net[16:])
 		p.slots[r.tick(t.Tick)] = word
 	}
@@ -222,7 +203,7 @@ func (p *mockPool) state(t fataler) (state market.PoolStateFact, known bool) {
 	if p.Protocol == market.UniswapV4 {
 		p.store()
 	}
-	states, gone, err := statesOf([]market.PoolCreated{p.PoolCreated}, p, p.ask)
+	states, gone, err := States([]market.PoolCreated{p.PoolCreated}, p, p.ask)
 	most := map[manycalls.Way]int{
 		manycalls.ByMulticall3: stateCalls, manycalls.ByDeployless: stateCalls + nearCalls, manycalls.Alone: singleCalls + nearCalls, // nearCalls go to the Multicall3 that isn't there
 	}[p.way]
@@ -298,14 +279,14 @@ func TestStateOfManyTicks(t *testing.T) {
 		var ranges []market.RangeLiquidity
 		for range rapid.IntRange(0, 8).Draw(t, "ranges") {
 			if lower, upper := within("lower", -887_000, 887_000), within("upper", -887_000, 887_000); lower < upper {
-				ranges = append(ranges, rangeOf(lower, upper, rapid.Uint64Range(1, 1<<60).Draw(t, "liquidity")))
+				ranges = append(ranges, markettest.Range(lower, upper, rapid.Uint64Range(1, 1<<60).Draw(t, "liquidity")))
 			}
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "ladders") {
 			n := rapid.SampledFrom([]int{100, 300, 479, 480, 900, 3_000, 4_000, 9_000}).Draw(t, "rungs")
 			from := tick/spacing*spacing + within("from", -9_000*spacing, 3_000*spacing)
 			if from > -887_000 && int(from)+n*int(spacing) < 887_000 {
-				ranges = append(ranges, ladder(from, spacing, n)...)
+				ranges = append(ranges, markettest.Ladder(from, spacing, n)...)
 			}
 		}
 		p := newMockPool(rapid.SampledFrom([]market.Protocol{market.UniswapV3, market.UniswapV4}).Draw(t, "protocol"), spacing, tick, ranges...)
@@ -351,7 +332,7 @@ func TestStateAtTheCallsBound(t *testing.T) {
 			t.Parallel()
 			for more, whole := range []bool{true, false} {
 				n := tt.most + more
-				p := newMockPool(tt.protocol, tt.spacing, 7, ladder(-int32(n/2)*tt.spacing, tt.spacing, n-1)...)
+				p := newMockPool(tt.protocol, tt.spacing, 7, markettest.Ladder(-int32(n/2)*tt.spacing, tt.spacing, n-1)...)
 				p.way = tt.way
 				f, known := p.state(t)
 				if !known || f.Window.IsWhole() != whole {
@@ -369,7 +350,7 @@ func TestWindowsEnds(t *testing.T) {
 	// Near words of a spacing of 1 are those of ticks from -115,200 on, and there are too many ticks for all.
 	const end = nearCalls * wordsAtOnce / 2 * 256
 	for name, at := range map[string]int32{"at its lower end": -end, "at its upper end": end, "within its lower end": 1 - end, "within its upper end": end - 1} {
-		p := newMockPool(market.UniswapV3, 1, 5, append(ladder(-300, 1, 600), rangeOf(min(at, 3), max(at, 3), 1000), rangeOf(-800_000, 800_000, 77))...)
+		p := newMockPool(market.UniswapV3, 1, 5, append(markettest.Ladder(-300, 1, 600), markettest.Range(min(at, 3), max(at, 3), 1000), markettest.Range(-800_000, 800_000, 77))...)
 		f, known := p.state(t)
 		if !known || f.Window != (market.TickWindow{Lower: -end, Upper: end}) {
 			t.Fatalf("%s: known %v, the window is %+v", name, known, f.Window)
@@ -383,7 +364,7 @@ func TestWindowTooNarrow(t *testing.T) {
 	t.Parallel()
 	const room = singleCalls - 2 - singleNear
 	for spacing, want := range map[int32]bool{1: false, 4: false, 5: true, 10: true} {
-		p := newMockPool(market.UniswapV3, spacing, 0, ladder(-2_000*spacing, spacing, 4_000)...)
+		p := newMockPool(market.UniswapV3, spacing, 0, markettest.Ladder(-2_000*spacing, spacing, 4_000)...)
 		p.way = manycalls.Alone
 		f, known := p.state(t)
 		if known != want {
@@ -435,7 +416,7 @@ func TestStateOfALiar(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newMockPool(market.UniswapV3, 1, 7, ladder(-2_000, 1, 4_000)...)
+			p := newMockPool(market.UniswapV3, 1, 7, markettest.Ladder(-2_000, 1, 4_000)...)
 			p.liquidity.SetUint64(1 << 40)
 			if _, known := p.state(t); !known {
 				t.Fatal("it isn't known without a lie")
@@ -448,7 +429,7 @@ func TestStateOfALiar(t *testing.T) {
 		})
 	}
 	// Ticks that are marked and have nothing are as good as none.
-	p := newMockPool(market.UniswapV3, 1, 7, rangeOf(-9_000, 9_000, 5))
+	p := newMockPool(market.UniswapV3, 1, 7, markettest.Range(-9_000, 9_000, 5))
 	p.word = all
 	if f, known := p.state(t); !known || len(f.Ticks) > 21*(stateCalls*ticksAtOnce) || hex.EncodeToString([]byte(f.Ticks[:4])) != fmt.Sprintf("%08x", uint32(f.Window.Lower)) {
 		t.Errorf("known is %v, the window %+v, %d bytes of ticks", known, f.Window, len(f.Ticks))

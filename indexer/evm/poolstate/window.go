@@ -1,4 +1,4 @@
-package evm
+package poolstate
 
 import (
 	"slices"
@@ -62,7 +62,7 @@ func (a *poolAsking) beyond() (below, above wordRange) {
 }
 
 // askRest takes the words around the price in, and asks for the others where they and the ticks that are known by now fit into the calls.
-func (a *poolAsking) askRest() []*call {
+func (a *poolAsking) askRest() []*Call {
 	if a.reader == nil {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (a *poolAsking) askRest() []*call {
 }
 
 // mark adds the ticks that words mark.
-func (a *poolAsking) mark(calls []*call, ranges ...wordRange) (ok bool) {
+func (a *poolAsking) mark(calls []*Call, ranges ...wordRange) (ok bool) {
 	questions := 0
 	for _, r := range ranges {
 		questions += r.count()
@@ -104,7 +104,7 @@ func (a *poolAsking) mark(calls []*call, ranges ...wordRange) (ok bool) {
 }
 
 // askTicks asks for the ticks that are marked, or for those of a window.
-func (a *poolAsking) askTicks() []*call {
+func (a *poolAsking) askTicks() []*Call {
 	if a.reader == nil {
 		return nil
 	}
