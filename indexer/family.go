@@ -34,12 +34,12 @@ func familyOf(cfg *chainconfig.Chain, ix *Indexer, o Options) (f family, err err
 			return f, err
 		}
 		looker, err := evmtrust.New(cfg, src, evmtrust.Options{Log: o.Log, Now: o.Now})
-		return family{nodes: src, looker: looker, usage: src.Usage}, err
+		return family{nodes: nodes{src, src, src}, looker: looker, usage: src.Usage}, err
 	case chainconfig.Solana:
 		src, err := solana.NewSource(cfg, solana.Options{
 			Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID), InFlight: o.Metrics.answers(cfg.ID), Aside: aside, RereadPause: o.RereadPause,
 		})
-		return family{nodes: src, looker: solanatrust.New(cfg, src, o.Now), usage: src.Usage}, err
+		return family{nodes: nodes{src, src, src}, looker: solanatrust.New(cfg, src, o.Now), usage: src.Usage}, err
 	default:
 		return f, fmt.Errorf("chain %s: family %q is not known; allowed: %s, %s", cfg.ID, cfg.Family, chainconfig.EVM, chainconfig.Solana)
 	}

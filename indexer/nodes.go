@@ -2,16 +2,24 @@ package indexer
 
 import "github.com/boardwalkhq/boardwalk/indexer/chain"
 
-// nodes are what an index needs of a chain's nodes, in parts: whoever needs a part is given that alone.
-type nodes interface {
+// nodes are what an index needs of a chain's nodes. Whoever needs a part is given that alone, by the interfaces of indexer/chain.
+type nodes struct {
+	blockSource
+	contractSource
+	historySource
+}
+
+// blockSource gives the chain's blocks, at its head and before, and says whether the nodes serve the chain.
+type blockSource interface {
 	chain.Check
 	chain.HeadReader
 	chain.BlockReader
 	chain.Agreement
 	chain.PastReader
-	chain.TransferReader
-	chain.HolderReader
-	chain.PastFinder
+}
+
+// contractSource answers questions to contracts and accounts, and questions about single transactions.
+type contractSource interface {
 	chain.FactSource
 	chain.SampleSource
 	chain.GasSource
@@ -19,4 +27,11 @@ type nodes interface {
 	chain.PoolKeySource
 	chain.ContractSource
 	chain.DeclarationSource
+}
+
+// historySource finds who has a token, and where in the past something happened to a token, a wallet or a pool.
+type historySource interface {
+	chain.TransferReader
+	chain.HolderReader
+	chain.PastFinder
 }

@@ -446,7 +446,7 @@ func (g *gapped) start(t *testing.T, st *store.Store) (end func()) {
 		w = os.Stderr
 	}
 	ix := &Indexer{}
-	f := family{nodes: g, looker: g, usage: func() (u budget.Usage, list []budget.Endpoint) { return u, nil }}
+	f := family{nodes: nodes{g, g, g}, looker: g, usage: func() (u budget.Usage, list []budget.Endpoint) { return u, nil }}
 	err := ix.assemble(gappedConfig(), st, f, Options{Log: slog.New(slog.NewTextHandler(w, nil)), Now: time.Now, Holder: t.Name(), CachedRows: 1000})
 	if err != nil {
 		t.Fatal(err)

@@ -7,18 +7,18 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 )
 
-// spiedNodes shows the blocks that are read at the head.
-type spiedNodes struct {
-	nodes
+// spiedBlocks shows the blocks that are read at the head.
+type spiedBlocks struct {
+	blockSource
 
 	see func(chain.BlockRead)
 }
 
-func (n spiedNodes) Blocks(ctx context.Context, headers []chain.Header) iter.Seq2[chain.BlockRead, error] {
+func (s spiedBlocks) Blocks(ctx context.Context, headers []chain.Header) iter.Seq2[chain.BlockRead, error] {
 	return func(yield func(chain.BlockRead, error) bool) {
-		for b, err := range n.nodes.Blocks(ctx, headers) {
+		for b, err := range s.blockSource.Blocks(ctx, headers) {
 			if err == nil {
-				n.see(b)
+				s.see(b)
 			}
 			if !yield(b, err) {
 				return
@@ -28,4 +28,6 @@ func (n spiedNodes) Blocks(ctx context.Context, headers []chain.Header) iter.Seq
 }
 
 // SpyBlocks has a function told of each block that is read at the head.
-func (ix *Indexer) SpyBlocks(see func(chain.BlockRead)) { ix.nodes = spiedNodes{ix.nodes, see} }
+func (ix *Indexer) SpyBlocks(see func(chain.BlockRead)) {
+	ix.nodes.blockSource = spiedBlocks{ix.nodes.blockSource, see}
+}
