@@ -34,7 +34,7 @@ func familyOf(cfg *chainconfig.Chain, ix *Indexer, o Options) (f family, err err
 			return f, err
 		}
 		looker, err := evmtrust.New(cfg, src, evmtrust.Options{Log: o.Log, Now: o.Now})
-		return family{nodes: nodes{src, src, src}, looker: looker, usage: src.Usage}, err
+		return family{nodes: nodes{src, src.Contracts(), src.History()}, looker: looker, usage: src.Usage}, err
 	case chainconfig.Solana:
 		src, err := solana.NewSource(cfg, solana.Options{
 			Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID), InFlight: o.Metrics.answers(cfg.ID), Aside: aside, RereadPause: o.RereadPause,

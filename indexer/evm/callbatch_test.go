@@ -144,7 +144,7 @@ func TestBatchesAreHalved(t *testing.T) {
 			tokens, bytes := manyTokens(60, much, 3, 4, 5, 40, 59)
 			node := newBulkyNode(t, bytes)
 			set(node)
-			facts, _, err := sourceOf(t, time.Now, node.URL).TokenFacts(t.Context(), chain.Ref{Number: 5}, tokens)
+			facts, _, err := sourceOf(t, time.Now, node.URL).Contracts().TokenFacts(t.Context(), chain.Ref{Number: 5}, tokens)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +163,7 @@ func TestAnswersBeyondOurLimit(t *testing.T) {
 	tokens, bytes := manyTokens(12, 2_200_000, 7)
 	bytes[tokenAt(10)] = maxCallsAnswer/2 + 1
 	node := newBulkyNode(t, bytes)
-	facts, _, err := sourceOf(t, time.Now, node.URL).TokenFacts(t.Context(), chain.Ref{Number: 5}, tokens)
+	facts, _, err := sourceOf(t, time.Now, node.URL).Contracts().TokenFacts(t.Context(), chain.Ref{Number: 5}, tokens)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,12 +184,12 @@ func TestALoneCallThatIsTooMuch(t *testing.T) {
 		}
 		return n
 	}
-	facts, _, err := sourceOf(t, time.Now, strict().URL, strict().URL).TokenFacts(t.Context(), chain.Ref{Number: 5}, tokens)
+	facts, _, err := sourceOf(t, time.Now, strict().URL, strict().URL).Contracts().TokenFacts(t.Context(), chain.Ref{Number: 5}, tokens)
 	if err != nil {
 		t.Fatal(err)
 	}
 	othersAnswer(t, facts, bytes)
-	facts, _, err = sourceOf(t, time.Now, strict().URL, newBulkyNode(t, bytes).URL).TokenFacts(t.Context(), chain.Ref{Number: 5}, tokens)
+	facts, _, err = sourceOf(t, time.Now, strict().URL, newBulkyNode(t, bytes).URL).Contracts().TokenFacts(t.Context(), chain.Ref{Number: 5}, tokens)
 	if err != nil || !facts[6].HasSupply {
 		t.Errorf("another node answers for the token, and its supply is known: %v, %v", facts[6].HasSupply, err)
 	}
@@ -206,7 +206,7 @@ func TestANodeThatGivesUpOnEverything(t *testing.T) {
 		}
 		return size > len(`"0x1"`)
 	}
-	if _, _, err := sourceOf(t, time.Now, node.URL).TokenFacts(t.Context(), chain.Ref{Number: 5}, tokens); err == nil {
+	if _, _, err := sourceOf(t, time.Now, node.URL).Contracts().TokenFacts(t.Context(), chain.Ref{Number: 5}, tokens); err == nil {
 		t.Error("a node that answers nothing is believed")
 	}
 	if n := node.served.Load(); n != 4 {

@@ -15,16 +15,16 @@ var callFourInfo = hash.SelectorHex("_tokenInfos(address)")
 // CurveFacts asks the contracts of four.meme's curves what the curves take: the facts are in the curves' order. A curve's quote
 // never changes, so that the newest answer does where the block's state is gone. Unsure are the facts, by their place, that no two of
 // several endpoints give.
-func (s *Source) CurveFacts(ctx context.Context, at chain.Ref, curves []market.CurveKey) (facts []market.CurveFact, unsure []bool, err error) {
+func (cs Contracts) CurveFacts(ctx context.Context, at chain.Ref, curves []market.CurveKey) (facts []market.CurveFact, unsure []bool, err error) {
 	list := make([]*call, len(curves))
 	for i, c := range curves {
 		list[i] = &call{to: c.Curve, data: callFourInfo + word(c.Token)}
 	}
-	gone, err := s.callsOrLatest(ctx, at, list)
+	gone, err := cs.s.callsOrLatest(ctx, at, list)
 	if err != nil {
 		return nil, nil, err
 	}
-	if unsure, err = s.vouch(ctx, at, gone, list); err != nil {
+	if unsure, err = cs.s.vouch(ctx, at, gone, list); err != nil {
 		return nil, nil, err
 	}
 	out := make([]market.CurveFact, len(curves))

@@ -54,7 +54,7 @@ func TestFourMemeQuotes(t *testing.T) {
 			}
 			return c.answer, ""
 		})
-		got, _, err := sourceOf(t, time.Now, node.URL).CurveFacts(t.Context(), chain.Ref{Number: 5}, []market.CurveKey{key})
+		got, _, err := sourceOf(t, time.Now, node.URL).Contracts().CurveFacts(t.Context(), chain.Ref{Number: 5}, []market.CurveKey{key})
 		if err != nil || len(got) != 1 {
 			t.Fatalf("%s: %+v, %v", name, got, err)
 		}
@@ -85,7 +85,7 @@ func TestFourMemeQuotesOfAnOldBlock(t *testing.T) {
 		w := [32]byte{12: 0xaa, 31: byte(i)}
 		keys[i] = market.CurveKey{Curve: market.Native, Token: market.EVMAddress(w)}
 	}
-	got, _, err := sourceOf(t, time.Now, node.URL).CurveFacts(t.Context(), chain.Ref{Number: 5}, keys)
+	got, _, err := sourceOf(t, time.Now, node.URL).Contracts().CurveFacts(t.Context(), chain.Ref{Number: 5}, keys)
 	if err != nil {
 		t.Fatal(err)
 	}

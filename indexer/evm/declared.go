@@ -38,9 +38,9 @@ var (
 )
 
 // CheckDeclared asks the newest block whether there is a contract at every declared address, and whether it answers as its protocol does.
-func (s *Source) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]chain.Declared, error) {
+func (cs Contracts) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]chain.Declared, error) {
 	asked := declaredOf(c)
-	if err := s.askForCode(ctx, asked); err != nil {
+	if err := cs.askForCode(ctx, asked); err != nil {
 		return nil, err
 	}
 	var calls []*call
@@ -49,7 +49,7 @@ func (s *Source) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]cha
 			calls = append(calls, a.calls...)
 		}
 	}
-	if err := s.callsAt(ctx, newest, calls); err != nil {
+	if err := cs.s.callsAt(ctx, newest, calls); err != nil {
 		return nil, err
 	}
 	for _, a := range asked {
@@ -62,7 +62,7 @@ func (s *Source) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]cha
 			a.judge(a)
 		}
 	}
-	if err := s.proveFactories(ctx, c.Exchanges, asked); err != nil {
+	if err := cs.proveFactories(ctx, c.Exchanges, asked); err != nil {
 		return nil, err
 	}
 	out := make([]chain.Declared, len(asked))
@@ -136,9 +136,9 @@ func pairedTokens(c *chainconfig.Chain) (out []market.Address) {
 }
 
 // askForCode asks for the contracts' code after the newest block: some nodes have no other state.
-func (s *Source) askForCode(ctx context.Context, asked []*declaredAsked) error {
+func (cs Contracts) askForCode(ctx context.Context, asked []*declaredAsked) error {
 	for part := range slices.Chunk(asked, rpc.CallsAtOnce) {
-		err := s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
+		err := cs.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 			reqs := make([]*rpc.Request, len(part))
 			for i, a := range part {
 				reqs[i] = codeRequest(a.Address, newest, &a.hasCode)
@@ -257,7 +257,7 @@ func (a *declaredAsked) askVenue(p chainconfig.VenueProtocol) {
 }
 
 // proveFactories asks one pool of each factory for its tokens and its factory, by the rules by which the index believes pools.
-func (s *Source) proveFactories(ctx context.Context, exchanges []chainconfig.Exchange, asked []*declaredAsked) error {
+func (cs Contracts) proveFactories(ctx context.Context, exchanges []chainconfig.Exchange, asked []*declaredAsked) error {
 	var factories []*declaredAsked
 	var pools []poolAsked
 	var list []*call
@@ -271,7 +271,7 @@ func (s *Source) proveFactories(ctx context.Context, exchanges []chainconfig.Exc
 		}
 		factories, pools, list = append(factories, a), append(pools, p), append(list, p.own...)
 	}
-	if err := s.callsAt(ctx, newest, list); err != nil {
+	if err := cs.s.callsAt(ctx, newest, list); err != nil {
 		return err
 	}
 	var confirm []*call
@@ -280,7 +280,7 @@ func (s *Source) proveFactories(ctx context.Context, exchanges []chainconfig.Exc
 			confirm = append(confirm, q)
 		}
 	}
-	if err := s.callsAt(ctx, newest, confirm); err != nil {
+	if err := cs.s.callsAt(ctx, newest, confirm); err != nil {
 		return err
 	}
 	for i, a := range factories {

@@ -259,7 +259,7 @@ func (w *poolsWorld) mine(t *testing.T) {
 // states are the states of pools after the newest block.
 func (w *poolsWorld) states(t *testing.T, s *Source, pools []market.PoolCreated) []chain.PoolState {
 	t.Helper()
-	states, gone, err := s.PoolStates(t.Context(), w.head(t), pools)
+	states, gone, err := s.Contracts().PoolStates(t.Context(), w.head(t), pools)
 	if err != nil || gone {
 		t.Fatalf("gone %v, %v", gone, err)
 	}
@@ -411,7 +411,7 @@ func TestEndpointsThatDiffer(t *testing.T) {
 						t.Errorf("the state of pool %d is known: %v, unsure: %v, %+v", i, got.Known, got.Unsure, got.Window)
 					}
 				}
-				list, err := s.NewestPoolStates(t.Context(), pools)
+				list, err := s.Contracts().NewestPoolStates(t.Context(), pools)
 				if err != nil || len(list) != 1 {
 					t.Fatalf("there are newest states of %d blocks, %v", len(list), err)
 				}

@@ -134,7 +134,7 @@ func TestAProbeTakesNoTimeBetweenHeads(t *testing.T) {
 	t.Parallel()
 	w := newPoolsWorld(t, false)
 	s := sourceOf(t, time.Now, newGateway(t, w.Node, hangs).URL)
-	list, err := s.NewestPoolStates(t.Context(), w.pools[1:2])
+	list, err := s.Contracts().NewestPoolStates(t.Context(), w.pools[1:2])
 	if err != nil || len(list) != 1 || !list[0].States[0].Known {
 		t.Errorf("the newest states are %+v, %v", list, err)
 	}

@@ -146,7 +146,7 @@ func TestEmptyTransfersAreNotBelievedAtOnce(t *testing.T) {
 	h.Number, h.Hash = 5, market.Hash{31: 5}
 	s := sourceOf(t, time.Now, quietNode(t, true, 3, transferLogs(h, 0)).URL, failingNode(t).URL)
 	s.rereadPause = time.Millisecond
-	txs, upTo, err := s.TransfersOf(t.Context(), market.EVMAddress([32]byte{30: 0xa, 31: 0xbc}), 1, 10)
+	txs, upTo, err := s.History().TransfersOf(t.Context(), market.EVMAddress([32]byte{30: 0xa, 31: 0xbc}), 1, 10)
 	if err != nil || len(txs) != 1 || upTo != 10 {
 		t.Errorf("%+v up to %d, %v; want one transfer", txs, upTo, err)
 	}

@@ -32,16 +32,16 @@ func TestAllExist(t *testing.T) {
 		return `"0x"`, ""
 	})
 	s := sourceOf(t, time.Now, node.URL)
-	if got, known, err := s.AllExist(t.Context(), contracts, 5); err != nil || !known || !slices.Equal(got, want) {
+	if got, known, err := s.Contracts().AllExist(t.Context(), contracts, 5); err != nil || !known || !slices.Equal(got, want) {
 		t.Errorf("%v, known: %v, %v; want %v", got, known, err, want)
 	}
-	if got, known, err := s.AllExist(t.Context(), contracts, 4); err != nil || known || got != nil {
+	if got, known, err := s.Contracts().AllExist(t.Context(), contracts, 4); err != nil || known || got != nil {
 		t.Errorf("without the state: %v, known: %v, %v", got, known, err)
 	}
-	if exists, known, err := s.Exists(t.Context(), contracts[0], 5); err != nil || !known || !exists {
+	if exists, known, err := s.Contracts().Exists(t.Context(), contracts[0], 5); err != nil || !known || !exists {
 		t.Errorf("of one: %v, known: %v, %v", exists, known, err)
 	}
-	if exists, known, err := s.Exists(t.Context(), contracts[0], 4); err != nil || known || exists {
+	if exists, known, err := s.Contracts().Exists(t.Context(), contracts[0], 4); err != nil || known || exists {
 		t.Errorf("of one without the state: %v, known: %v, %v", exists, known, err)
 	}
 }

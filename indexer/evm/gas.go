@@ -20,11 +20,11 @@ const (
 
 // Gas tells what transactions cost those who sent them, in the order of the questions. One endpoint's word is enough. What no endpoint tells isn't known. With an
 // error comes what was told all the same.
-func (s *Source) Gas(ctx context.Context, questions []chain.GasQuestion) ([]chain.Gas, error) {
+func (cs Contracts) Gas(ctx context.Context, questions []chain.GasQuestion) ([]chain.Gas, error) {
 	out := make([]chain.Gas, len(questions))
 	for first := 0; first < len(questions); first += rpc.CallsAtOnce {
 		last := min(first+rpc.CallsAtOnce, len(questions))
-		if err := s.gasOf(ctx, questions[first:last], out[first:last]); err != nil {
+		if err := cs.gasOf(ctx, questions[first:last], out[first:last]); err != nil {
 			return out, err
 		}
 	}
@@ -32,22 +32,22 @@ func (s *Source) Gas(ctx context.Context, questions []chain.GasQuestion) ([]chai
 }
 
 // gasOf asks in one batch, and other endpoints for what the one before didn't tell.
-func (s *Source) gasOf(ctx context.Context, questions []chain.GasQuestion, out []chain.Gas) error {
-	isNew := questions[len(questions)-1].At.Number+lateBlocks > s.seen.Load()
+func (cs Contracts) gasOf(ctx context.Context, questions []chain.GasQuestion, out []chain.Gas) error {
+	isNew := questions[len(questions)-1].At.Number+lateBlocks > cs.s.seen.Load()
 	for round := range receiptRounds {
 		var answered *endpoint
-		err := s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
+		err := cs.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 			answered = e
 			return e.receipts(ctx, questions, out)
 		})
 		if err != nil {
 			return err
 		}
-		for _, e := range s.pool.Others(answered) {
+		for _, e := range cs.s.pool.Others(answered) {
 			if !areOpen(out) {
 				break
 			}
-			if err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error { return e.receipts(ctx, questions, out) }); err != nil && ctx.Err() != nil {
+			if err := cs.s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error { return e.receipts(ctx, questions, out) }); err != nil && ctx.Err() != nil {
 				return ctx.Err()
 			}
 		}

@@ -133,7 +133,7 @@ func TestGas(t *testing.T) {
 			for _, answer := range c.nodes {
 				urls = append(urls, node(answer).URL)
 			}
-			got, err := sourceOf(t, time.Now, urls...).Gas(t.Context(), questions)
+			got, err := sourceOf(t, time.Now, urls...).Contracts().Gas(t.Context(), questions)
 			if err != nil || len(got) != len(questions) || known(got) != c.want {
 				t.Errorf("%d of %d are known, %v; want %d", known(got), len(got), err, c.want)
 			}
@@ -148,7 +148,7 @@ func TestGas(t *testing.T) {
 			}
 			return receipt(tx), ""
 		})
-		if got, err := sourceOf(t, time.Now, n.URL).Gas(t.Context(), questions[:1]); err != nil || known(got) != 1 {
+		if got, err := sourceOf(t, time.Now, n.URL).Contracts().Gas(t.Context(), questions[:1]); err != nil || known(got) != 1 {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
@@ -163,7 +163,7 @@ func TestGas(t *testing.T) {
 		})
 		s := sourceOf(t, time.Now, n.URL)
 		s.seen.Store(at.Number + lateBlocks) // of the past nobody is asked twice for what isn't there
-		if got, err := s.Gas(t.Context(), questions[:2]); err != nil || known(got) != 2 {
+		if got, err := s.Contracts().Gas(t.Context(), questions[:2]); err != nil || known(got) != 2 {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
@@ -172,7 +172,7 @@ func TestGas(t *testing.T) {
 		n := node(hasNone)
 		s := sourceOf(t, time.Now, n.URL)
 		s.seen.Store(at.Number + lateBlocks)
-		if got, err := s.Gas(t.Context(), questions[:1]); err != nil || known(got) != 0 || n.count("eth_getTransactionReceipt") != 1 {
+		if got, err := s.Contracts().Gas(t.Context(), questions[:1]); err != nil || known(got) != 0 || n.count("eth_getTransactionReceipt") != 1 {
 			t.Errorf("%+v, %v, asked %d times", got, err, n.count("eth_getTransactionReceipt"))
 		}
 	})

@@ -117,7 +117,7 @@ func TestTooLongAnswersAreSplit(t *testing.T) {
 		s, got := source(t, 4, 0, bulky)
 		count := 0
 		for from := uint64(1); from <= 20; {
-			txs, upTo, err := s.TransfersOf(t.Context(), decode.Address([20]byte{18: 0xa, 19: 0xbc}), from, 20)
+			txs, upTo, err := s.History().TransfersOf(t.Context(), decode.Address([20]byte{18: 0xa, 19: 0xbc}), from, 20)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,19 +35,19 @@ type newestStates struct {
 // that was told there are the states, and only the chain can show which of them it has. Where several endpoints are at one block, two have to
 // give a state; where one alone is, and there are others, its states are unsure. Endpoints that fail, or whose head moves on meanwhile each time,
 // tell nothing.
-func (s *Source) NewestPoolStates(ctx context.Context, pools []market.PoolCreated) ([]chain.StatesAfter, error) {
+func (cs Contracts) NewestPoolStates(ctx context.Context, pools []market.PoolCreated) ([]chain.StatesAfter, error) {
 	var list []*endpoint
-	for _, e := range s.pool.Candidates() {
+	for _, e := range cs.s.pool.Candidates() {
 		if len(list) < newestAsked && (len(list) == 0 || !e.isSlow()) {
 			list = append(list, e)
 		}
 	}
 	told := make([]newestStates, len(list))
-	if err := s.inOneWay(ctx, func(ways manycalls.Ways) error {
-		s.findWay(ctx, pools, ways)
+	if err := cs.s.inOneWay(ctx, func(ways manycalls.Ways) error {
+		cs.findWay(ctx, pools, ways)
 		var asking sync.WaitGroup
 		for i, e := range list {
-			asking.Go(func() { told[i] = s.newestOn(ctx, e, pools, ways) })
+			asking.Go(func() { told[i] = cs.newestOn(ctx, e, pools, ways) })
 		}
 		asking.Wait()
 		return ctx.Err()
@@ -66,30 +66,30 @@ func (s *Source) NewestPoolStates(ctx context.Context, pools []market.PoolCreate
 				told[j].states = nil
 			}
 		}
-		out = append(out, chain.StatesAfter{After: t.after, States: s.agreedStates(same, len(pools))})
+		out = append(out, chain.StatesAfter{After: t.after, States: cs.agreedStates(same, len(pools))})
 	}
 	return out, nil
 }
 
 // findWay finds out which way there is, and who takes deployless calls, so that this takes none of the time between two heads.
-func (s *Source) findWay(ctx context.Context, pools []market.PoolCreated, ways manycalls.Ways) {
+func (cs Contracts) findWay(ctx context.Context, pools []market.PoolCreated, ways manycalls.Ways) {
 	isV3 := func(p market.PoolCreated) bool { return p.Protocol.Concentrated() && p.Protocol != market.UniswapV4 }
 	if !slices.ContainsFunc(pools, isV3) || ways.First() != manycalls.ByMulticall3 {
 		return
 	}
 	const oneWord = 32 // bytes
 	c := &call{to: poolstate.Multicall3, data: manycalls.ByMulticall3.Data(manycalls.Probe(1, oneWord), oneWord)}
-	if err := s.callsAt(ctx, newest, []*call{c}); err == nil && manycalls.ByMulticall3.IsMissing(c.answer, !c.ok, 1) {
+	if err := cs.s.callsAt(ctx, newest, []*call{c}); err == nil && manycalls.ByMulticall3.IsMissing(c.answer, !c.ok, 1) {
 		ways.Next(manycalls.ByMulticall3)
 	}
 }
 
 // newestOn asks one endpoint.
-func (s *Source) newestOn(ctx context.Context, e *endpoint, pools []market.PoolCreated, ways manycalls.Ways) newestStates {
+func (cs Contracts) newestOn(ctx context.Context, e *endpoint, pools []market.PoolCreated, ways manycalls.Ways) newestStates {
 	out := newestStates{by: e}
 	timed, cancel := context.WithTimeout(ctx, newestTime)
 	defer cancel()
-	_ = s.pool.On(timed, e, func(ctx context.Context, e *endpoint) error {
+	_ = cs.s.pool.On(timed, e, func(ctx context.Context, e *endpoint) error {
 		for try := 0; try < newestTries && len(pools) > 0; try++ {
 			var before, after chain.Header
 			if err := e.Do(ctx, tagRequest(newest, &before)); err != nil {
@@ -116,7 +116,7 @@ func (s *Source) newestOn(ctx context.Context, e *endpoint, pools []market.PoolC
 }
 
 // agreedStates are the states of which two endpoints that are at one block give the same. There may be fewer of one than of another.
-func (s *Source) agreedStates(told []newestStates, pools int) []chain.PoolState {
+func (cs Contracts) agreedStates(told []newestStates, pools int) []chain.PoolState {
 	out := make([]chain.PoolState, pools)
 	for k := range out {
 		var given []newestStates
@@ -127,7 +127,7 @@ func (s *Source) agreedStates(told []newestStates, pools int) []chain.PoolState 
 		}
 		if len(given) == 1 {
 			out[k] = given[0].states[k]
-			out[k].Unsure = len(s.pool.List) > 1
+			out[k].Unsure = len(cs.s.pool.List) > 1
 		}
 		for i := range given {
 			for j := range given[:i] {
@@ -138,7 +138,7 @@ func (s *Source) agreedStates(told []newestStates, pools int) []chain.PoolState 
 		}
 		for _, t := range given {
 			if out[k].Known && t.states[k] != out[k] && len(given) > 1 {
-				s.contradicted(t.by)
+				cs.s.contradicted(t.by)
 			}
 		}
 	}

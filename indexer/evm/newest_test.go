@@ -39,7 +39,7 @@ func TestNewestPoolStates(t *testing.T) {
 			}
 			s := sourceOf(t, time.Now, urls...)
 			s.aside = func(a chain.Aside) { told = append(told, a.Reason) }
-			list, err := s.NewestPoolStates(t.Context(), someV2Pools)
+			list, err := s.Contracts().NewestPoolStates(t.Context(), someV2Pools)
 			if err != nil {
 				t.Fatal(err)
 			}

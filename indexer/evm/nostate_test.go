@@ -94,7 +94,7 @@ func TestStateOfTheNewestBlockAlone(t *testing.T) {
 			s.seen.Store(9)
 			for range 6 {
 				now = now.Add(silentFor/3 + time.Second)
-				_, gone, err := s.PoolStates(t.Context(), chain.Ref{Number: 5, Hash: hashOfBlock(5, 0)}, someV2Pools)
+				_, gone, err := s.Contracts().PoolStates(t.Context(), chain.Ref{Number: 5, Hash: hashOfBlock(5, 0)}, someV2Pools)
 				if gone != tt.gone || (err != nil) != tt.fails {
 					t.Errorf("gone %v, %v", gone, err)
 				}

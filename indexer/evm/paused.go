@@ -12,12 +12,12 @@ var callPaused = hash.SelectorHex("paused()")
 
 // Paused asks contracts at the newest block whether they are paused: the answers are in the contracts' order. One without the
 // function, or without code, isn't paused.
-func (s *Source) Paused(ctx context.Context, contracts []market.Address) ([]bool, error) {
+func (cs Contracts) Paused(ctx context.Context, contracts []market.Address) ([]bool, error) {
 	list := make([]*call, len(contracts))
 	for i, c := range contracts {
 		list[i] = &call{to: c, data: callPaused}
 	}
-	if err := s.callsAt(ctx, "latest", list); err != nil {
+	if err := cs.s.callsAt(ctx, "latest", list); err != nil {
 		return nil, err
 	}
 	paused := make([]bool, len(list))

@@ -28,7 +28,7 @@ type poolAsked struct {
 // PoolFacts asks contracts that swapped without our having seen their creation what pools they are. A contract is
 // believed only when its declared factory names it for its tokens: anyone can answer anything for themselves. Of pools that count two of
 // several endpoints have to say the same; unsure are the facts of such pools, by their place, that they don't give.
-func (s *Source) PoolFacts(ctx context.Context, at chain.Ref, exchanges []chainconfig.Exchange, pools []market.Address,
+func (cs Contracts) PoolFacts(ctx context.Context, at chain.Ref, exchanges []chainconfig.Exchange, pools []market.Address,
 	counts func(market.PoolFact) bool,
 ) (facts []market.PoolFact, unsure []bool, err error) {
 	list := make([]*call, 0, len(poolCalls)*len(pools))
@@ -39,7 +39,7 @@ func (s *Source) PoolFacts(ctx context.Context, at chain.Ref, exchanges []chainc
 		}
 		asked[i] = poolAsked{pool: p, own: list[len(list)-len(poolCalls):]}
 	}
-	gone, err := s.callsOrLatest(ctx, at, list)
+	gone, err := cs.s.callsOrLatest(ctx, at, list)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,10 +49,10 @@ func (s *Source) PoolFacts(ctx context.Context, at chain.Ref, exchanges []chainc
 			confirm = append(confirm, q)
 		}
 	}
-	if _, err := s.callsOrLatest(ctx, at, confirm); err != nil {
+	if _, err := cs.s.callsOrLatest(ctx, at, confirm); err != nil {
 		return nil, nil, err
 	}
-	if unsure, err = s.vouchForPools(ctx, at, gone, exchanges, asked, counts); err != nil {
+	if unsure, err = cs.vouchForPools(ctx, at, gone, exchanges, asked, counts); err != nil {
 		return nil, nil, err
 	}
 	facts = make([]market.PoolFact, len(asked))
@@ -115,7 +115,7 @@ func (p *poolAsked) decisive(counts func(market.PoolFact) bool) (calls []*call) 
 
 // vouchForPools has other endpoints vouch for pools that count, and for that the others are none. That a contract is no pool is unsure where
 // endpoints differ: while no other answers it isn't worth asking again.
-func (s *Source) vouchForPools(ctx context.Context, at chain.Ref, gone bool, exchanges []chainconfig.Exchange, asked []poolAsked,
+func (cs Contracts) vouchForPools(ctx context.Context, at chain.Ref, gone bool, exchanges []chainconfig.Exchange, asked []poolAsked,
 	counts func(market.PoolFact) bool,
 ) (unsure []bool, err error) {
 	unsure = make([]bool, len(asked))
@@ -127,7 +127,7 @@ func (s *Source) vouchForPools(ctx context.Context, at chain.Ref, gone bool, exc
 		if len(list) == 0 {
 			break
 		}
-		open, err := s.vouch(ctx, at, gone, list)
+		open, err := cs.s.vouch(ctx, at, gone, list)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +137,7 @@ func (s *Source) vouchForPools(ctx context.Context, at chain.Ref, gone bool, exc
 				again = append(again, asked[i].redescribe(exchanges)...)
 			}
 		}
-		if _, err := s.callsOrLatest(ctx, at, again); err != nil {
+		if _, err := cs.s.callsOrLatest(ctx, at, again); err != nil {
 			return nil, err
 		}
 	}

@@ -19,7 +19,7 @@ import (
 var callPoolKeys = hash.SelectorHex("poolKeys(bytes25)")
 
 // KeysOfPools asks the declared position managers for the keys of Uniswap V4 pools. Pools that none of them knows are left out.
-func (s *Source) KeysOfPools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address) (known []market.PoolCreated, err error) {
+func (cs Contracts) KeysOfPools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address) (known []market.PoolCreated, err error) {
 	var list []*call
 	var of []market.PoolCreated
 	for _, x := range exchanges {
@@ -32,7 +32,7 @@ func (s *Source) KeysOfPools(ctx context.Context, exchanges []chainconfig.Exchan
 			of = append(of, market.PoolCreated{Protocol: market.UniswapV4, Factory: x.Factory, Pool: pool})
 		}
 	}
-	if err := s.callsAt(ctx, newest, list); err != nil {
+	if err := cs.s.callsAt(ctx, newest, list); err != nil {
 		return nil, err
 	}
 	for i, c := range list {
@@ -67,14 +67,14 @@ func readV4Key(p market.PoolCreated, answer []byte) (_ market.PoolCreated, ok bo
 
 // CreationsOfPools looks for the logs by which Uniswap V4 pools were made, in one range of blocks that ends with a given block. The range is as wide as the
 // endpoint allows; from is its first block.
-func (s *Source) CreationsOfPools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error) {
+func (cs Contracts) CreationsOfPools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error) {
 	var managers []market.Address
 	for _, x := range exchanges {
 		if x.Protocol == market.UniswapV4 {
 			managers = append(managers, x.Factory)
 		}
 	}
-	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
+	err = cs.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 		var err error
 		created, from, err = e.creationsOfPools(ctx, managers, pools, to)
 		return err

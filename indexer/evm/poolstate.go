@@ -11,13 +11,13 @@ import (
 
 // PoolStates asks pools for what they hold after a block; gone reports that no node keeps its state. Where there are several endpoints two of them have to
 // give each answer.
-func (s *Source) PoolStates(ctx context.Context, at chain.Ref, pools []market.PoolCreated) (states []chain.PoolState, gone bool, err error) {
-	err = s.inOneWay(ctx, func(ways manycalls.Ways) error {
+func (cs Contracts) PoolStates(ctx context.Context, at chain.Ref, pools []market.PoolCreated) (states []chain.PoolState, gone bool, err error) {
+	err = cs.s.inOneWay(ctx, func(ways manycalls.Ways) error {
 		states, gone, err = poolstate.States(pools, ways, asCalls(func(list []*call) (unsure []bool, gone bool, err error) {
-			if gone, err = s.calls(ctx, at, list); err != nil || gone {
+			if gone, err = cs.s.calls(ctx, at, list); err != nil || gone {
 				return nil, gone, err
 			}
-			unsure, err = s.vouch(ctx, at, false, list)
+			unsure, err = cs.s.vouch(ctx, at, false, list)
 			return unsure, false, err
 		}))
 		return err

@@ -25,7 +25,7 @@ func feesOf(p market.Protocol) []uint64 {
 
 // PoolsOf asks the exchanges' factories for their pools of pairs of tokens; gone reports that no node keeps the block's state, and that the pools
 // are those of now. What it finds are claims: PoolFacts says whether each is a pool.
-func (s *Source) PoolsOf(ctx context.Context, at chain.Ref, exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.Address, gone bool, err error) {
+func (cs Contracts) PoolsOf(ctx context.Context, at chain.Ref, exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.Address, gone bool, err error) {
 	var list []*call
 	for _, x := range exchanges {
 		for _, pair := range pairs {
@@ -34,7 +34,7 @@ func (s *Source) PoolsOf(ctx context.Context, at chain.Ref, exchanges []chaincon
 			}
 		}
 	}
-	if gone, err = s.callsOrLatest(ctx, at, list); err != nil {
+	if gone, err = cs.s.callsOrLatest(ctx, at, list); err != nil {
 		return nil, gone, err
 	}
 	for _, c := range list {
@@ -67,7 +67,7 @@ func poolQuestions(p market.Protocol, tokens string) (questions []string) {
 
 // UsualPools are the Uniswap V4 pools without hooks that the exchanges may have of pairs of tokens; a V4 pool's id follows from what it is, so that no
 // node has to be asked. Whether they exist their state tells. V4 pools hold the chain's own coin unwrapped, too.
-func (s *Source) UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.PoolCreated) {
+func (cs Contracts) UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.PoolCreated) {
 	for _, x := range exchanges {
 		if x.Protocol != market.UniswapV4 {
 			continue
@@ -75,7 +75,7 @@ func (s *Source) UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.
 		for _, pair := range pairs {
 			forms := [][2]market.Address{pair}
 			for i, token := range pair {
-				if token == s.wrapped {
+				if token == cs.s.wrapped {
 					forms = append(forms, [2]market.Address{market.Native, pair[1-i]})
 				}
 			}

@@ -171,7 +171,7 @@ func TestAFailingContractHasNoAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		node := spoiling(t, tokens[1], string(refusal))
-		facts, _, err := sourceOf(t, time.Now, node.URL).TokenFacts(t.Context(), chain.Ref{Number: 5}, tokens)
+		facts, _, err := sourceOf(t, time.Now, node.URL).Contracts().TokenFacts(t.Context(), chain.Ref{Number: 5}, tokens)
 		if err != nil {
 			t.Errorf("%s's %d %q keeps a block from being indexed: %v", r.client, r.code, r.message, err)
 			continue
@@ -195,7 +195,7 @@ func TestAFailingNodeIsNotBelieved(t *testing.T) {
 		"answers that are too long": `{"code":-32003,"message":"response too large"}`,
 	} {
 		everything := newFakeNode(t, func(string, []json.RawMessage) (string, string) { return "", refusal })
-		facts, _, err := sourceOf(t, time.Now, everything.URL).TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)})
+		facts, _, err := sourceOf(t, time.Now, everything.URL).Contracts().TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)})
 		if err == nil {
 			t.Errorf("%s: a node that refuses everything is believed: %+v", name, facts)
 		}
@@ -225,7 +225,7 @@ func TestADoubtfulCallIsAskedElsewhere(t *testing.T) {
 	} {
 		first := spoiling(t, tokenAt(1), unknown)
 		s := sourceOf(t, time.Now, first.URL, tt.second)
-		facts, _, err := s.TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1), tokenAt(2)})
+		facts, _, err := s.Contracts().TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1), tokenAt(2)})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -248,7 +248,7 @@ func TestANodeThatFailsWhileItIsAskedAgain(t *testing.T) {
 		}
 		return eighteen, ""
 	})
-	facts, _, err := sourceOf(t, time.Now, node.URL).TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)})
+	facts, _, err := sourceOf(t, time.Now, node.URL).Contracts().TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)})
 	if err != nil || !facts[0].HasDecimals {
 		t.Errorf("%+v, %v", facts, err)
 	}

@@ -61,7 +61,7 @@ func TestADoubtedSample(t *testing.T) {
 		"alone, and then fails":              {[]says{{8, 0}}, nil},
 	} {
 		s := sourceSaying(t, tt.nodes)
-		facts, err := s.Balances(t.Context(), chain.Ref{Number: 5}, []market.BalanceKey{{Token: tokenAt(1), Account: tokenAt(2)}},
+		facts, err := s.Contracts().Balances(t.Context(), chain.Ref{Number: 5}, []market.BalanceKey{{Token: tokenAt(1), Account: tokenAt(2)}},
 			func(f market.Fact) bool {
 				b, ok := f.(market.BalanceFact)
 				return !ok || b.Amount != *uint256.NewInt(7)
@@ -94,7 +94,7 @@ func TestAnUntoldSupply(t *testing.T) {
 	} {
 		s, asides := sourceSaying(t, tt.nodes), 0
 		s.aside = func(chain.Aside) { asides++ }
-		facts, err := s.Supplies(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)}, func(market.SupplyFact) chain.Doubt { return chain.Untold })
+		facts, err := s.Contracts().Supplies(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)}, func(market.SupplyFact) chain.Doubt { return chain.Untold })
 		if err != nil || len(facts) != len(tt.want) || len(facts) == 1 && facts[0].Supply != *uint256.NewInt(tt.want[0]) {
 			t.Errorf("%s: %+v, %v; want %v", name, facts, err, tt.want)
 		}

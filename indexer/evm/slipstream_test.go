@@ -67,7 +67,7 @@ func TestSlipstreamPoolsAreProvenByTheirSpacing(t *testing.T) {
 			}
 			s := sourceOf(t, time.Now, urls...)
 			exchanges := []chainconfig.Exchange{{Name: "X", Protocol: market.Slipstream, Factory: factory}}
-			facts, unsure, err := s.PoolFacts(t.Context(), chain.Ref{Number: 5}, exchanges, []market.Address{pool}, func(f market.PoolFact) bool { return f.Known })
+			facts, unsure, err := s.Contracts().PoolFacts(t.Context(), chain.Ref{Number: 5}, exchanges, []market.Address{pool}, func(f market.PoolFact) bool { return f.Known })
 			if err != nil || facts[0] != tt.want || unsure[0] {
 				t.Errorf("%+v, unsure %v, %v; want %+v", facts, unsure, err, tt.want)
 			}

@@ -26,7 +26,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Source reads one EVM chain through its endpoints.
+// Source reads one EVM chain through its endpoints. It gives the blocks itself; for all else it has the parts Contracts and History.
 type Source struct {
 	pool          *rpc.Pool[*endpoint]
 	chainID       uint64         // as eth_chainId has it

@@ -111,7 +111,7 @@ func TestTwoVouchForATokensFacts(t *testing.T) {
 			s := sourceOf(t, time.Now, startAll(t, tt.nodes...)...)
 			told := ""
 			s.aside = func(a chain.Aside) { told = a.Reason }
-			facts, unsure, err := s.TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)})
+			facts, unsure, err := s.Contracts().TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +140,7 @@ func TestTheBetterRecordDecidesFacts(t *testing.T) {
 	t.Parallel()
 	s := sourceOf(t, time.Now, startAll(t, tokenNode{3, 7, false}, tokenNode{18, 7, false})...)
 	s.pool.List[0].Outvote()
-	facts, unsure, err := s.TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)})
+	facts, unsure, err := s.Contracts().TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)})
 	if err != nil || facts[0].Decimals != 18 || !unsure[0] {
 		t.Errorf("%+v, unsure %v, %v; want the decimals of the endpoint that nobody contradicted, and unsure", facts[0], unsure, err)
 	}
@@ -155,7 +155,7 @@ func TestASlowEndpointIsLeftAlone(t *testing.T) {
 	s.vouchTime = 50 * time.Millisecond
 	ask := func() (batches int64) {
 		t.Helper()
-		_, unsure, err := s.TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)})
+		_, unsure, err := s.Contracts().TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)})
 		if err != nil || !unsure[0] {
 			t.Fatalf("unsure %v, %v", unsure, err)
 		}
@@ -232,7 +232,7 @@ func TestTwoVouchForAPool(t *testing.T) {
 			}
 			s := sourceOf(t, time.Now, urls...)
 			exchanges := []chainconfig.Exchange{{Name: "X", Protocol: market.UniswapV2, Factory: factory}}
-			facts, unsure, err := s.PoolFacts(t.Context(), chain.Ref{Number: 5}, exchanges, []market.Address{pool}, func(f market.PoolFact) bool {
+			facts, unsure, err := s.Contracts().PoolFacts(t.Context(), chain.Ref{Number: 5}, exchanges, []market.Address{pool}, func(f market.PoolFact) bool {
 				return f.Known && f.Info.Token1 != tokenAt(9)
 			})
 			if err != nil || facts[0] != tt.want || unsure[0] != tt.unsure {
@@ -258,7 +258,7 @@ func TestStrangersHaveFewCallsVouchedFor(t *testing.T) {
 	} {
 		first, second := contractNode(t, tt.answers), contractNode(t, tt.answers)
 		s := sourceOf(t, time.Now, first.URL, second.URL)
-		facts, unsure, err := s.PoolFacts(t.Context(), chain.Ref{Number: 5}, nil, []market.Address{contract}, func(f market.PoolFact) bool { return f.Known })
+		facts, unsure, err := s.Contracts().PoolFacts(t.Context(), chain.Ref{Number: 5}, nil, []market.Address{contract}, func(f market.PoolFact) bool { return f.Known })
 		if err != nil || facts[0].Known || unsure[0] || first.count("eth_call") != len(poolCalls) || second.count("eth_call") != tt.calls {
 			t.Errorf("%s: %+v, unsure %v, %v; the first was asked %d times, the second %d, want %d", name, facts, unsure, err, first.count("eth_call"),
 				second.count("eth_call"), tt.calls)

@@ -15,11 +15,11 @@ import (
 )
 
 // ListsAccounts reports that nodes look through blocks.
-func (s *Source) ListsAccounts() bool { return false }
+func (History) ListsAccounts() bool { return false }
 
 // TransfersOfWallets finds the transfers of tokens from and to wallets in a range, by what two endpoints say where there are two, and the last block of it that it
 // got to: one before the end where a node refused the range as too wide. That there are none is believed by the rules of empty.go.
-func (s *Source) TransfersOfWallets(ctx context.Context, wallets []market.Address, from, to uint64) (found []chain.WalletTransfer, upTo uint64, err error) {
+func (h History) TransfersOfWallets(ctx context.Context, wallets []market.Address, from, to uint64) (found []chain.WalletTransfer, upTo uint64, err error) {
 	topics := make([][32]byte, len(wallets))
 	of := make(map[[32]byte]market.Address, len(wallets))
 	for i, w := range wallets {
@@ -48,11 +48,11 @@ func (s *Source) TransfersOfWallets(ctx context.Context, wallets []market.Addres
 			return out, err
 		},
 	}
-	a, err := readLogs(ctx, s, to, reading)
-	if err != nil || a.logs == 0 || len(s.pool.List) == 1 {
+	a, err := readLogs(ctx, h.s, to, reading)
+	if err != nil || a.logs == 0 || len(h.s.pool.List) == 1 {
 		return a.found, a.upTo, err
 	}
-	second, err := askFor(ctx, s, s.pool.Others(a.by), asking{to: a.upTo}, reading)
+	second, err := askFor(ctx, h.s, h.s.pool.Others(a.by), asking{to: a.upTo}, reading)
 	if ctx.Err() != nil {
 		return nil, 0, ctx.Err()
 	}
@@ -115,7 +115,7 @@ func inRange(from, to uint64, ask func(to uint64) error) error {
 }
 
 // LastPrice finds the last block of a range in which a pool told a price, in as much of the range's end as the endpoints take at once; from is its first block.
-func (s *Source) LastPrice(ctx context.Context, pool *market.Pool, first, last uint64) (block uint64, ok bool, from uint64, err error) {
+func (h History) LastPrice(ctx context.Context, pool *market.Pool, first, last uint64) (block uint64, ok bool, from uint64, err error) {
 	topic, known := decode.PriceTopic(pool.Protocol)
 	if !known {
 		return 0, false, first, nil
@@ -135,15 +135,15 @@ func (s *Source) LastPrice(ctx context.Context, pool *market.Pool, first, last u
 		return nil
 	}
 	var answered *endpoint
-	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
+	err = h.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 		answered = e
 		return take(ctx, e)
 	})
-	if err != nil || len(s.pool.List) == 1 {
+	if err != nil || len(h.s.pool.List) == 1 {
 		return block, ok, from, err
 	}
-	for _, e := range s.pool.Others(answered) {
-		if err = s.pool.On(ctx, e, take); err == nil || ctx.Err() != nil {
+	for _, e := range h.s.pool.Others(answered) {
+		if err = h.s.pool.On(ctx, e, take); err == nil || ctx.Err() != nil {
 			break
 		}
 	}
@@ -197,14 +197,14 @@ func (e *endpoint) lastLog(ctx context.Context, q logQuestion, first, last uint6
 
 // PastBlock reads a whole block far behind the head by its number, with its time. Where there are several endpoints, two have to have the same: what comes of it is kept for
 // good.
-func (s *Source) PastBlock(ctx context.Context, number uint64, _ market.Address) (market.Block, error) {
-	first, err := s.readPiece(ctx, 0, number, number)
-	if err != nil || len(s.pool.List) == 1 {
+func (h History) PastBlock(ctx context.Context, number uint64, _ market.Address) (market.Block, error) {
+	first, err := h.s.readPiece(ctx, 0, number, number)
+	if err != nil || len(h.s.pool.List) == 1 {
 		return pastBlock(&first), err
 	}
 	votes := []answer[chain.Batch]{first}
-	for _, e := range s.pool.Others(first.by) {
-		vote, err := s.pastOf(ctx, e, 0, number, number)
+	for _, e := range h.s.pool.Others(first.by) {
+		vote, err := h.s.pastOf(ctx, e, 0, number, number)
 		if ctx.Err() != nil {
 			return market.Block{}, ctx.Err()
 		}
@@ -217,10 +217,10 @@ func (s *Source) PastBlock(ctx context.Context, number uint64, _ market.Address)
 		votes = append(votes, vote)
 	}
 	if len(votes) > 1 { // the block's receipts may decide
-		h, err := s.Header(ctx, number)
+		header, err := h.s.Header(ctx, number)
 		var is chain.BlockRead
 		if err == nil {
-			_, err = s.Agree(ctx, h, &is)
+			_, err = h.s.Agree(ctx, header, &is)
 		}
 		if err != nil || is.Agreed {
 			return is.Block, err

@@ -87,7 +87,7 @@ func TestTransfersOfWallets(t *testing.T) {
 		logOf(topicNo(7), 4, 1, ada, bob), transfer(9, bob, stranger))
 	s := sourceOf(t, time.Now, n.URL)
 	wallets := []market.Address{walletNo(0), walletNo(1)}
-	found, upTo, err := s.TransfersOfWallets(t.Context(), wallets, 1, 8)
+	found, upTo, err := s.History().TransfersOfWallets(t.Context(), wallets, 1, 8)
 	want := []chain.WalletTransfer{{Wallet: wallets[0], Block: 3}, {Wallet: wallets[0], Block: 4}, {Wallet: wallets[1], Block: 4}}
 	for i := range found {
 		found[i].Token = market.Address{}
@@ -95,7 +95,7 @@ func TestTransfersOfWallets(t *testing.T) {
 	if err != nil || upTo != 4 || !slices.Equal(found, want) {
 		t.Errorf("up to block %d, %v: %+v", upTo, err, found)
 	}
-	if found, upTo, err = s.TransfersOfWallets(t.Context(), wallets, 5, 9); err != nil || upTo != 9 || len(found) != 1 || found[0].Block != 9 {
+	if found, upTo, err = s.History().TransfersOfWallets(t.Context(), wallets, 5, 9); err != nil || upTo != 9 || len(found) != 1 || found[0].Block != 9 {
 		t.Errorf("up to block %d, %v: %+v", upTo, err, found)
 	}
 }
@@ -112,7 +112,7 @@ func TestTransfersThatOneEndpointNames(t *testing.T) {
 	}
 	first, second := newRangeNode(t, 100, "", at(2, 3, 5, 9)...), newRangeNode(t, 6, "more than 6 blocks: limit exceeded", at(3, 4, 5, 9)...)
 	for _, order := range [][]string{{first.URL, second.URL}, {second.URL, first.URL}} {
-		found, upTo, err := sourceOf(t, time.Now, order...).TransfersOfWallets(t.Context(), []market.Address{walletNo(0)}, 1, 10)
+		found, upTo, err := sourceOf(t, time.Now, order...).History().TransfersOfWallets(t.Context(), []market.Address{walletNo(0)}, 1, 10)
 		if err != nil || upTo != 5 || len(found) != 4 {
 			t.Fatalf("up to block %d, %v: %+v", upTo, err, found)
 		}
@@ -128,7 +128,7 @@ func TestTransfersThatOneEndpointNames(t *testing.T) {
 		}
 		return "", `{"code":-32000,"message":"out of order"}`
 	})
-	found, upTo, err := sourceOf(t, time.Now, first.URL, silent.URL).TransfersOfWallets(t.Context(), []market.Address{walletNo(0)}, 1, 10)
+	found, upTo, err := sourceOf(t, time.Now, first.URL, silent.URL).History().TransfersOfWallets(t.Context(), []market.Address{walletNo(0)}, 1, 10)
 	if err != nil || upTo != 10 || len(found) != 4 || slices.ContainsFunc(found, func(f chain.WalletTransfer) bool { return f.Alone }) {
 		t.Errorf("with a second one that fails: up to block %d, %v: %+v", upTo, err, found)
 	}
@@ -153,7 +153,7 @@ func TestTransfersThatWerentAskedFor(t *testing.T) {
 			}
 			return string(answer), ""
 		})
-		if _, _, err := sourceOf(t, time.Now, n.URL).TransfersOfWallets(t.Context(), []market.Address{walletNo(0)}, 1, 4); !errors.Is(err, rpc.ErrGarbage) {
+		if _, _, err := sourceOf(t, time.Now, n.URL).History().TransfersOfWallets(t.Context(), []market.Address{walletNo(0)}, 1, 4); !errors.Is(err, rpc.ErrGarbage) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -179,12 +179,12 @@ func TestLastPrice(t *testing.T) {
 		block, from uint64
 		ok          bool
 	}{{11, 20, 17, 11, true}, {1, 20, 17, 11, true}, {1, 16, 12, 7, true}, {1, 11, 0, 2, false}, {17, 17, 17, 17, true}, {18, 18, 0, 18, false}} {
-		block, ok, from, err := s.LastPrice(t.Context(), pool, c.first, c.last)
+		block, ok, from, err := s.History().LastPrice(t.Context(), pool, c.first, c.last)
 		if err != nil || ok != c.ok || block != c.block || from != c.from {
 			t.Errorf("from %d to %d: block %d, %v, of those from %d on, %v; want %+v", c.first, c.last, block, ok, from, err, c)
 		}
 	}
-	if _, ok, _, err := s.LastPrice(t.Context(), &market.Pool{Protocol: market.BondingCurve}, 1, 2); ok || err != nil {
+	if _, ok, _, err := s.History().LastPrice(t.Context(), &market.Pool{Protocol: market.BondingCurve}, 1, 2); ok || err != nil {
 		t.Errorf("a curve has a price: %v", err)
 	}
 }
@@ -203,7 +203,7 @@ func TestPastBlock(t *testing.T) {
 		for _, n := range c.nodes {
 			urls = append(urls, pastNode(t, n, n).URL)
 		}
-		b, err := sourceOf(t, time.Now, urls...).PastBlock(t.Context(), 7, market.Address{})
+		b, err := sourceOf(t, time.Now, urls...).History().PastBlock(t.Context(), 7, market.Address{})
 		logs := 0
 		for i := range b.Txs {
 			logs += len(b.Txs[i].Logs)

@@ -60,7 +60,7 @@ func Check(ctx context.Context, c *chainconfig.Chain, now func() time.Time) (*Re
 		w.addNode(n)
 	}
 	if len(w.nodes) > 0 {
-		w.declared, w.unasked = source.CheckDeclared(ctx, c)
+		w.declared, w.unasked = source.Contracts().CheckDeclared(ctx, c)
 	}
 	return w.report(), nil
 }
