@@ -76,8 +76,6 @@ var wideTypes = map[string]struct {
 	reason  string
 }{
 	"hack/simnet/world.Deployment": {26, "an accessor for each kind of contract that a local chain has"},
-	"indexer/evm.Source":           {47, "it is all interfaces of indexer/chain, by which it is used"},
-	"indexer/solana.Source":        {47, "the same"},
 }
 
 // TestSizesStay holds the sizes of files, packages, functions and types, so that none grows unnoticed. A list's entry that is no longer needed fails, too.

@@ -39,7 +39,7 @@ func familyOf(cfg *chainconfig.Chain, ix *Indexer, o Options) (f family, err err
 		src, err := solana.NewSource(cfg, solana.Options{
 			Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID), InFlight: o.Metrics.answers(cfg.ID), Aside: aside, RereadPause: o.RereadPause,
 		})
-		return family{nodes: nodes{src, src, src}, looker: solanatrust.New(cfg, src, o.Now), usage: src.Usage}, err
+		return family{nodes: nodes{src, src.Accounts(), src.History()}, looker: solanatrust.New(cfg, src.Accounts(), o.Now), usage: src.Usage}, err
 	default:
 		return f, fmt.Errorf("chain %s: family %q is not known; allowed: %s, %s", cfg.ID, cfg.Family, chainconfig.EVM, chainconfig.Solana)
 	}

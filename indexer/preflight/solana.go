@@ -49,7 +49,7 @@ func checkSolana(ctx context.Context, c *chainconfig.Chain, now func() time.Time
 		}
 		return r, nil
 	}
-	declared, err := source.CheckDeclared(ctx, c)
+	declared, err := source.Accounts().CheckDeclared(ctx, c)
 	if err != nil {
 		find(Missing, "the declared addresses can't be checked: %s", said(err.Error()))
 	}

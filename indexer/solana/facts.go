@@ -9,7 +9,6 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
@@ -198,13 +197,13 @@ func nextText(b []byte) (text string, rest []byte) {
 
 // TokenFacts asks for tokens what their accounts, and Metaplex's of them, tell now. Where there are several endpoints two have to tell the same decimals, name
 // and symbol.
-func (s *Source) TokenFacts(ctx context.Context, at chain.Ref, tokens []market.Address) (facts []market.TokenFact, unsure []bool, err error) {
+func (as Accounts) TokenFacts(ctx context.Context, at chain.Ref, tokens []market.Address) (facts []market.TokenFact, unsure []bool, err error) {
 	unsure = make([]bool, len(tokens))
-	first, by, err := s.tokenFacts(ctx, at, tokens, nil)
-	if err != nil || len(s.pool.List) == 1 {
+	first, by, err := as.tokenFacts(ctx, at, tokens, nil)
+	if err != nil || len(as.s.pool.List) == 1 {
 		return first, unsure, err
 	}
-	second, other, err := s.tokenFacts(ctx, at, tokens, []*endpoint{by})
+	second, other, err := as.tokenFacts(ctx, at, tokens, []*endpoint{by})
 	if err != nil {
 		for i := range unsure {
 			unsure[i] = true
@@ -217,7 +216,7 @@ func (s *Source) TokenFacts(ctx context.Context, at chain.Ref, tokens []market.A
 			continue
 		}
 		if third == nil {
-			if third, _, err = s.tokenFacts(ctx, at, tokens, []*endpoint{by, other}); err != nil {
+			if third, _, err = as.tokenFacts(ctx, at, tokens, []*endpoint{by, other}); err != nil {
 				third = first // nobody is left to decide
 			}
 		}
@@ -226,7 +225,7 @@ func (s *Source) TokenFacts(ctx context.Context, at chain.Ref, tokens []market.A
 			first[i] = second[i]
 		case err != nil || !alike(&first[i], &third[i]):
 			unsure[i] = true
-			s.tell(chain.Aside{Kind: "token", Subject: first[i].Token.String(), Reason: chain.EndpointsDiffer})
+			as.s.tell(chain.Aside{Kind: "token", Subject: first[i].Token.String(), Reason: chain.EndpointsDiffer})
 		}
 	}
 	return first, unsure, ctx.Err()
@@ -241,23 +240,23 @@ func alike(a, b *market.TokenFact) bool {
 }
 
 // tokenFacts asks one endpoint, but for some.
-func (s *Source) tokenFacts(ctx context.Context, at chain.Ref, tokens []market.Address, but []*endpoint) (facts []market.TokenFact, by *endpoint, err error) {
+func (as Accounts) tokenFacts(ctx context.Context, at chain.Ref, tokens []market.Address, but []*endpoint) (facts []market.TokenFact, by *endpoint, err error) {
 	keys := make([]market.Address, 0, 2*len(tokens))
 	for _, t := range tokens {
 		keys = append(keys, t, metadataOf(t))
 	}
-	list := s.pool.Candidates()
+	list := as.s.pool.Candidates()
 	for _, e := range but {
 		list = without(list, e)
 	}
 	var told []account
 	for try := 1; ; try++ {
-		err = s.pool.TryOf(ctx, list, func(ctx context.Context, e *endpoint) (err error) {
+		err = as.s.pool.TryOf(ctx, list, func(ctx context.Context, e *endpoint) (err error) {
 			by = e
 			told, err = e.accountsOn(ctx, keys, at.Number)
 			return err
 		})
-		if !lacks(err) || try == mostWaits || !wait.For(ctx, s.pause(0, false)) {
+		if !lacks(err) || try == mostWaits || !wait.For(ctx, as.s.pause(0, false)) {
 			break // a block may have been streamed before endpoints that are asked have it
 		}
 	}
@@ -285,82 +284,4 @@ func without(list []*endpoint, e *endpoint) (out []*endpoint) {
 		}
 	}
 	return out
-}
-
-// Exists reports whether an account is there now. Of a block of before nobody knows.
-func (s *Source) Exists(ctx context.Context, key market.Address, _ uint64) (exists, known bool, err error) {
-	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
-		told, err := e.accountsOn(ctx, []market.Address{key}, 0)
-		exists, known = err == nil && told[0].exists, err == nil
-		return err
-	})
-	return exists, known, err
-}
-
-// AllExist tells nothing: nodes answer for now alone.
-func (s *Source) AllExist(context.Context, []market.Address, uint64) (exist []bool, known bool, err error) {
-	return nil, false, nil
-}
-
-// Paused says that nothing is: the programs have no state that says so.
-func (s *Source) Paused(_ context.Context, accounts []market.Address) ([]bool, error) {
-	return make([]bool, len(accounts)), nil
-}
-
-// CheckDeclared holds the declared programs, tokens and accounts against what nodes have of them.
-func (s *Source) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]chain.Declared, error) {
-	list, check := declaredOf(c)
-	keys := make([]market.Address, len(list))
-	for i := range list {
-		keys[i] = list[i].Address
-	}
-	var told []account
-	err := s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {
-		told, err = e.accountsOn(ctx, keys, 0)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i := range list {
-		if list[i].Wrong = check[i](&told[i]); !told[i].exists {
-			list[i].Wrong = "no account is there"
-		}
-	}
-	return list, nil
-}
-
-// declaredOf are the declared addresses, each with what says why its account can't be right.
-func declaredOf(c *chainconfig.Chain) (list []chain.Declared, check []func(*account) string) {
-	add := func(a market.Address, f func(*account) string, what string, names ...any) {
-		list, check = append(list, chain.Declared{What: fmt.Sprintf(what, names...), Address: a}), append(check, f)
-	}
-	isProgram := func(a *account) string {
-		if !a.executable {
-			return "its account is no program"
-		}
-		return ""
-	}
-	isToken := func(a *account) string {
-		if _, ok := mintOf(a); !ok {
-			return "its account is no token's"
-		}
-		return ""
-	}
-	add(c.Native.Wrapped, isToken, "nativeAsset.wrapped")
-	for _, q := range c.Quotes {
-		add(q.Address, isToken, "quote asset %s", q.Symbol)
-	}
-	for _, m := range c.Majors {
-		add(m.Address, isToken, "major %s", m.Asset)
-	}
-	for _, x := range c.Exchanges {
-		add(x.Factory, isProgram, "factory of %s", x.Name)
-	}
-	for _, v := range c.Venues {
-		for _, a := range v.Contracts {
-			add(a, func(*account) string { return "" }, "account of venue %s", v.ID)
-		}
-	}
-	return list, check
 }

@@ -25,25 +25,25 @@ const (
 )
 
 // TellsHolders reports that nodes tell who has a token, and not which transfers there were.
-func (s *Source) TellsHolders() bool { return true }
+func (History) TellsHolders() bool { return true }
 
 // HoldersOf asks one endpoint after the other for all accounts of a token, as they are after a final block.
-func (s *Source) HoldersOf(ctx context.Context, token market.Address, noEarlier uint64, most int64) iter.Seq2[chain.Holdings, error] {
+func (h History) HoldersOf(ctx context.Context, token market.Address, noEarlier uint64, most int64) iter.Seq2[chain.Holdings, error] {
 	return func(yield func(chain.Holdings, error) bool) {
-		for _, e := range s.pool.Candidates() {
+		for _, e := range h.s.pool.Candidates() {
 			var told chain.Holdings
 			var refused error
-			err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
+			err := h.s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
 				told, refused, err = e.holdersOn(ctx, token, noEarlier, most)
 				return err
 			})
-			if err = errors.Join(err, refused); err == nil && told.After > max(noEarlier, s.highest())+ahead {
+			if err = errors.Join(err, refused); err == nil && told.After > max(noEarlier, h.s.highest())+ahead {
 				err = fmt.Errorf("%w: accounts of slot %d, and no endpoint has come so far", rpc.ErrGarbage, told.After)
 			}
 			if err != nil {
 				err = fmt.Errorf("%s: %w", e.Name, err)
 			}
-			told.Alone = len(s.pool.List) == 1
+			told.Alone = len(h.s.pool.List) == 1
 			if !yield(told, err) {
 				return
 			}

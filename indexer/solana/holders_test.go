@@ -111,7 +111,7 @@ func TestHoldersOf(t *testing.T) {
 	}
 	s, _ := sourceOf(t, nodes...)
 	told, refused := 0, 0
-	for got, err := range s.HoldersOf(t.Context(), token, last, 2) {
+	for got, err := range s.History().HoldersOf(t.Context(), token, last, 2) {
 		switch {
 		case got.Alone:
 			t.Errorf("%+v, error %v", got, err)
@@ -133,12 +133,12 @@ func TestHoldersOf(t *testing.T) {
 		}
 	}
 	s, _ = sourceOf(t, nodes[0])
-	for got, err := range s.HoldersOf(t.Context(), token, last, 1) {
+	for got, err := range s.History().HoldersOf(t.Context(), token, last, 1) {
 		if err != nil || !got.TooMany || !got.Alone {
 			t.Errorf("%+v, error %v, want too many", got, err)
 		}
 	}
-	for _, err := range s.HoldersOf(t.Context(), token, last+1, 2) {
+	for _, err := range s.History().HoldersOf(t.Context(), token, last+1, 2) {
 		if err == nil {
 			t.Error("a node that isn't there yet tells it")
 		}
@@ -149,12 +149,12 @@ func TestHoldersOf(t *testing.T) {
 		}
 		return result, nil
 	})
-	for got, err := range s.HoldersOf(t.Context(), token, last, 2) {
+	for got, err := range s.History().HoldersOf(t.Context(), token, last, 2) {
 		if !errors.Is(err, rpc.ErrGarbage) {
 			t.Errorf("%+v, error %v, of a slot that nobody has reached", got, err)
 		}
 	}
-	for _, err := range s.HoldersOf(t.Context(), market.SolanaAddress([32]byte{5}), last, 2) {
+	for _, err := range s.History().HoldersOf(t.Context(), market.SolanaAddress([32]byte{5}), last, 2) {
 		if err == nil {
 			t.Error("what is no token has holders")
 		}

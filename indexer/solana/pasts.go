@@ -30,6 +30,12 @@ const (
 	laterWithin, laterTried = 256, 8
 )
 
+// History is the part of a Source that finds where in the past something happened to a wallet or a pool, and who has a token.
+type History struct{ s *Source }
+
+// History gives the part that looks into the past, by the source's endpoints.
+func (s *Source) History() History { return History{s} }
+
 // listed is a transaction as a node lists it.
 type listed struct {
 	signature string
@@ -139,10 +145,10 @@ type listing struct {
 
 // listAccount lists an account's transactions from one slot to another, as two endpoints list them where there are several. What only one of them lists is marked. Both have
 // to say it of an account that has too many.
-func (s *Source) listAccount(ctx context.Context, account market.Address, from, to uint64) (out listing, err error) {
+func (h History) listAccount(ctx context.Context, account market.Address, from, to uint64) (out listing, err error) {
 	out = listing{map[uint64][]string{}, map[uint64]bool{}}
 	lists := 0
-	err = s.askTwo(ctx, func(ctx context.Context, e *endpoint) error {
+	err = h.askTwo(ctx, func(ctx context.Context, e *endpoint) error {
 		blocks, whole, err := e.listRange(ctx, account, from, to)
 		if err == nil && whole {
 			lists++
@@ -155,18 +161,18 @@ func (s *Source) listAccount(ctx context.Context, account market.Address, from, 
 		return out, fmt.Errorf("list an account's transactions: %w", err)
 	case lists == 0:
 		return out, &chain.BusyError{Account: account, Transactions: mostLists * listedAtOnce}
-	case len(s.pool.List) == 1:
+	case len(h.s.pool.List) == 1:
 		clear(out.alone)
 	}
 	return out, nil
 }
 
 // askTwo asks endpoints one after the other until two have answered, or the only one.
-func (s *Source) askTwo(ctx context.Context, ask func(context.Context, *endpoint) error) error {
-	missing := min(2, len(s.pool.List))
+func (h History) askTwo(ctx context.Context, ask func(context.Context, *endpoint) error) error {
+	missing := min(2, len(h.s.pool.List))
 	var errs []error
-	for _, e := range s.pool.Candidates() {
-		err := s.pool.On(ctx, e, ask)
+	for _, e := range h.s.pool.Candidates() {
+		err := h.s.pool.On(ctx, e, ask)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -200,17 +206,17 @@ func (l *listing) merge(blocks map[uint64][]string, n int) {
 }
 
 // ListsAccounts reports that nodes list what an account did.
-func (s *Source) ListsAccounts() bool { return true }
+func (History) ListsAccounts() bool { return true }
 
 // TransfersOfWallets finds the blocks with transactions that name a wallet: those that it made, and what others did with it. Which tokens they move isn't known yet.
 // A transfer to one of the wallet's token accounts is not found if its transaction doesn't name the wallet itself.
-func (s *Source) TransfersOfWallets(ctx context.Context, wallets []market.Address, from, to uint64) (found []chain.WalletTransfer, upTo uint64, err error) {
+func (h History) TransfersOfWallets(ctx context.Context, wallets []market.Address, from, to uint64) (found []chain.WalletTransfer, upTo uint64, err error) {
 	for _, wallet := range wallets {
-		l, err := s.listAccount(ctx, wallet, from, to)
+		l, err := h.listAccount(ctx, wallet, from, to)
 		if err != nil {
 			return nil, 0, err
 		}
-		s.named.keep(wallet, from, to, l.blocks)
+		h.s.named.keep(wallet, from, to, l.blocks)
 		for slot := range l.blocks {
 			found = append(found, chain.WalletTransfer{Wallet: wallet, Block: slot, Alone: l.alone[slot]})
 		}
@@ -220,31 +226,31 @@ func (s *Source) TransfersOfWallets(ctx context.Context, wallets []market.Addres
 
 // PastBlock reads the transactions of a block that name an account, in their order, with the block's number and time. Without an account it reads only the number and the
 // time. The time is 0 if the block has no transaction of the account. Where there are several endpoints two have to have the same.
-func (s *Source) PastBlock(ctx context.Context, number uint64, account market.Address) (market.Block, error) {
-	signatures, ok := s.priced.of(account, number)
+func (h History) PastBlock(ctx context.Context, number uint64, account market.Address) (market.Block, error) {
+	signatures, ok := h.s.priced.of(account, number)
 	if !ok {
-		signatures, ok = s.named.of(account, number)
+		signatures, ok = h.s.named.of(account, number)
 	}
 	if !ok && !account.IsNone() { // another process found the block
-		to := max(number, s.heads.newestFinal())
-		l, err := s.listAccount(ctx, account, number, to)
+		to := max(number, h.s.heads.newestFinal())
+		l, err := h.listAccount(ctx, account, number, to)
 		if err != nil {
 			return market.Block{}, err
 		}
-		s.named.keep(account, number, to, l.blocks)
+		h.s.named.keep(account, number, to, l.blocks)
 		signatures = l.blocks[number]
 	}
 	var votes []market.Block
 	errs := []error{errors.New("no two endpoints say the same")}
-	for _, e := range s.pool.Candidates() {
+	for _, e := range h.s.pool.Candidates() {
 		var b market.Block
-		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
+		err := h.s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
 			if account.IsNone() {
-				h, err := s.headerOn(ctx, e, number)
-				b.Header = h.Header
+				header, err := h.s.headerOn(ctx, e, number)
+				b.Header = header.Header
 				return err
 			}
-			b, err = s.transactionsOn(ctx, e, number, signatures)
+			b, err = h.transactionsOn(ctx, e, number, signatures)
 			return err
 		})
 		if ctx.Err() != nil {
@@ -255,7 +261,7 @@ func (s *Source) PastBlock(ctx context.Context, number uint64, account market.Ad
 			continue
 		}
 		digest := digestOf(&b)
-		if len(s.pool.List) == 1 || slices.ContainsFunc(votes, func(v market.Block) bool { return v.Time == b.Time && digestOf(&v) == digest }) {
+		if len(h.s.pool.List) == 1 || slices.ContainsFunc(votes, func(v market.Block) bool { return v.Time == b.Time && digestOf(&v) == digest }) {
 			return b, nil
 		}
 		votes = append(votes, b)
@@ -264,7 +270,7 @@ func (s *Source) PastBlock(ctx context.Context, number uint64, account market.Ad
 }
 
 // transactionsOn reads those of some transactions that an endpoint has in a block. If it has none of them, it has to have the block, or the chain must have no block there.
-func (s *Source) transactionsOn(ctx context.Context, e *endpoint, slot uint64, signatures []string) (market.Block, error) {
+func (h History) transactionsOn(ctx context.Context, e *endpoint, slot uint64, signatures []string) (market.Block, error) {
 	b := market.Block{Header: market.Header{Number: slot}}
 	if len(signatures) > 1 { // the lists of two endpoints may have different orders
 		var err error
@@ -277,10 +283,10 @@ func (s *Source) transactionsOn(ctx context.Context, e *endpoint, slot uint64, s
 		return b, err
 	}
 	if len(told) == 0 {
-		return b, s.hasBlock(ctx, e, slot)
+		return b, h.hasBlock(ctx, e, slot)
 	}
 	none := strings.Repeat("1", 32) // 32 zero bytes in base58
-	whole, err := s.decoder.ParseBlock(slot, fmt.Appendf(nil, `{"blockhash":%q,"previousBlockhash":%q,"parentSlot":%d,"blockTime":%d,"transactions":[%s]}`,
+	whole, err := h.s.decoder.ParseBlock(slot, fmt.Appendf(nil, `{"blockhash":%q,"previousBlockhash":%q,"parentSlot":%d,"blockTime":%d,"transactions":[%s]}`,
 		none, none, slot-min(slot, 1), at, bytes.Join(told, []byte{','})))
 	if err != nil {
 		return b, err
@@ -295,10 +301,10 @@ func (s *Source) transactionsOn(ctx context.Context, e *endpoint, slot uint64, s
 }
 
 // hasBlock returns an error if the endpoint doesn't have the block of a slot, unless the chain is known to have no block in that slot.
-func (s *Source) hasBlock(ctx context.Context, e *endpoint, slot uint64) error {
-	_, err := s.headerOn(ctx, e, slot)
+func (h History) hasBlock(ctx context.Context, e *endpoint, slot uint64) error {
+	_, err := h.s.headerOn(ctx, e, slot)
 	if lacks(err) {
-		if _, asked := s.Header(ctx, slot); errors.Is(asked, chain.ErrSkipped) {
+		if _, asked := h.s.Header(ctx, slot); errors.Is(asked, chain.ErrSkipped) {
 			return nil
 		}
 	}
@@ -387,9 +393,9 @@ func (e *endpoint) transactions(ctx context.Context, signatures []string) iter.S
 }
 
 // LastPrice looks through the transactions that name a pool, from those of the range's last block on. Whether one of them tells a price the block's transactions say.
-func (s *Source) LastPrice(ctx context.Context, pool *market.Pool, first, last uint64) (block uint64, ok bool, from uint64, err error) {
+func (h History) LastPrice(ctx context.Context, pool *market.Pool, first, last uint64) (block uint64, ok bool, from uint64, err error) {
 	var signatures []string
-	err = s.askTwo(ctx, func(ctx context.Context, e *endpoint) error {
+	err = h.askTwo(ctx, func(ctx context.Context, e *endpoint) error {
 		list, err := e.listUpTo(ctx, pool.ID, last)
 		if err != nil {
 			return err
@@ -415,7 +421,7 @@ func (s *Source) LastPrice(ctx context.Context, pool *market.Pool, first, last u
 	case !ok:
 		return 0, false, from, nil
 	}
-	s.priced.keep(pool.ID, block, block, map[uint64][]string{block: signatures})
+	h.s.priced.keep(pool.ID, block, block, map[uint64][]string{block: signatures})
 	return block, true, block, nil
 }
 

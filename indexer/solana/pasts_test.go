@@ -127,7 +127,7 @@ func TestBlocksOfAWallet(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			s, _ := sourceOf(t, nodesOf(t, w, c.lies...)...)
-			found, upTo, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, first, last)
+			found, upTo, err := s.History().TransfersOfWallets(t.Context(), []market.Address{wallet}, first, last)
 			if c.fails {
 				if err == nil {
 					t.Fatalf("%v, want an error", found)
@@ -152,7 +152,7 @@ func TestBlocksOfAWallet(t *testing.T) {
 			if !slices.Equal(got, want) || alone != wantAlone {
 				t.Errorf("blocks %v, want %v; %d of one alone, want %d", got, want, alone, wantAlone)
 			}
-			part, _, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, blocks[1], blocks[2])
+			part, _, err := s.History().TransfersOfWallets(t.Context(), []market.Address{wallet}, blocks[1], blocks[2])
 			if err != nil || want != nil && len(part) != 2 {
 				t.Errorf("%v, error %v, want the blocks %d and %d", part, err, blocks[1], blocks[2])
 			}
@@ -172,7 +172,7 @@ func TestBusyWallet(t *testing.T) {
 		return []any{map[string]any{"signature": strings.Repeat("1", 64), "slot": last}}, nil
 	}
 	s, _ := sourceOf(t, nodesOf(t, w, endless, endless)...)
-	_, _, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, first, last)
+	_, _, err := s.History().TransfersOfWallets(t.Context(), []market.Address{wallet}, first, last)
 	busy, ok := errors.AsType[*chain.BusyError](err)
 	if !ok || busy.Account != wallet || strings.Contains(err.Error(), wallet.String()) {
 		t.Errorf("error %v, want one of %s that doesn't name it", err, wallet)
@@ -181,7 +181,7 @@ func TestBusyWallet(t *testing.T) {
 		return nil, &solanatest.Refusal{Code: -32603, Message: "Internal error"}
 	}
 	s, _ = sourceOf(t, nodesOf(t, w, endless, silent)...)
-	_, _, err = s.TransfersOfWallets(t.Context(), []market.Address{wallet}, first, last)
+	_, _, err = s.History().TransfersOfWallets(t.Context(), []market.Address{wallet}, first, last)
 	if _, ok := errors.AsType[*chain.BusyError](err); ok || err == nil {
 		t.Errorf("error %v by the word of one of two", err)
 	}
@@ -198,11 +198,11 @@ func TestBusyWallet(t *testing.T) {
 		return list, nil
 	}
 	s, _ = sourceOf(t, nodesOf(t, w, crowded)...)
-	if _, _, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, first, last); !errors.Is(err, rpc.ErrGarbage) {
+	if _, _, err := s.History().TransfersOfWallets(t.Context(), []market.Address{wallet}, first, last); !errors.Is(err, rpc.ErrGarbage) {
 		t.Errorf("error %v, want garbage: no block has so many transactions of one account", err)
 	}
 	s, _ = sourceOf(t, nodesOf(t, w, endless, nil)...)
-	if found, _, err := s.TransfersOfWallets(t.Context(), []market.Address{wallet}, first, last); err != nil || len(found) == 0 {
+	if found, _, err := s.History().TransfersOfWallets(t.Context(), []market.Address{wallet}, first, last); err != nil || len(found) == 0 {
 		t.Errorf("%v, error %v, want what the other one lists", found, err)
 	}
 }
@@ -261,7 +261,7 @@ func TestPastBlock(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			s, _ := sourceOf(t, nodesOf(t, w, c.lies...)...)
-			b, err := s.PastBlock(t.Context(), number, wallet)
+			b, err := s.History().PastBlock(t.Context(), number, wallet)
 			if c.fails {
 				if err == nil {
 					t.Errorf("%+v, want an error", b.Header)
@@ -293,11 +293,11 @@ func TestPastBlock(t *testing.T) {
 		})
 	}
 	s, _ := sourceOf(t, nodesOf(t, w, nil, nil)...)
-	b, err := s.PastBlock(t.Context(), number, market.Address{})
+	b, err := s.History().PastBlock(t.Context(), number, market.Address{})
 	if err != nil || b.Number != number || len(b.Txs) > 0 || b.Time == 0 {
 		t.Errorf("%+v, error %v, want number and time alone", b, err)
 	}
-	if b, err := s.PastBlock(t.Context(), number, market.SolanaAddress([32]byte{7})); err != nil || len(b.Txs) > 0 {
+	if b, err := s.History().PastBlock(t.Context(), number, market.SolanaAddress([32]byte{7})); err != nil || len(b.Txs) > 0 {
 		t.Errorf("%+v, error %v, of an account that the block doesn't name", b, err)
 	}
 }
@@ -319,7 +319,7 @@ func TestLastPriceOnSolana(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			s, _ := sourceOf(t, nodesOf(t, w, nil, nil)...)
-			block, ok, from, err := s.LastPrice(t.Context(), pool, c.first, c.last)
+			block, ok, from, err := s.History().LastPrice(t.Context(), pool, c.first, c.last)
 			if err != nil || ok != (c.want > 0) || block != c.want || !ok && from != c.first {
 				t.Errorf("block %d, %t, from %d, error %v; want %d", block, ok, from, err, c.want)
 			}
@@ -329,15 +329,15 @@ func TestLastPriceOnSolana(t *testing.T) {
 		return slices.DeleteFunc(list, func(t map[string]any) bool { return t["slot"] == blocks[n-2] })
 	})
 	s, _ := sourceOf(t, nodesOf(t, w, nil, lies)...)
-	block, ok, _, err := s.LastPrice(t.Context(), pool, 1, blocks[n-2])
+	block, ok, _, err := s.History().LastPrice(t.Context(), pool, 1, blocks[n-2])
 	if err != nil || !ok || block != blocks[n-2] {
 		t.Errorf("block %d, %t, error %v; want %d, which one leaves out", block, ok, err, blocks[n-2])
 	}
-	if b, err := s.PastBlock(t.Context(), block, account); err != nil || b.Number != block || b.Time == 0 {
+	if b, err := s.History().PastBlock(t.Context(), block, account); err != nil || b.Number != block || b.Time == 0 {
 		t.Errorf("%+v, error %v", b.Header, err)
 	}
 	s, _ = sourceOf(t, nodesOf(t, w, nil)...)
-	if _, _, _, err := s.LastPrice(t.Context(), pool, 1, w.Blocks[len(w.Blocks)-1].Number); !errors.Is(err, chain.ErrNoBlock) {
+	if _, _, _, err := s.History().LastPrice(t.Context(), pool, 1, w.Blocks[len(w.Blocks)-1].Number); !errors.Is(err, chain.ErrNoBlock) {
 		t.Errorf("error %v, want one that says that no block follows", err)
 	}
 }

@@ -297,14 +297,14 @@ func TestLongDescriptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := w.Blocks[len(w.Blocks)-1].Header
-	facts, _, err := s.TokenFacts(t.Context(), chain.Ref{Number: last.Number, Hash: last.Hash}, []market.Address{mint})
+	facts, _, err := s.Accounts().TokenFacts(t.Context(), chain.Ref{Number: last.Number, Hash: last.Hash}, []market.Address{mint})
 	if err != nil || facts[0].Name != "Long" || facts[0].Symbol != "LNG" || facts[0].Decimals != 6 {
 		t.Errorf("%+v, error %v", facts, err)
 	}
 	if told, err := s.pool.List[0].accountsOn(t.Context(), []market.Address{mint}, 0); err != nil || len(told[0].data) != accountBytes {
 		t.Errorf("%d bytes of the account are read, error %v", len(told[0].data), err)
 	}
-	if _, _, err := s.TokenFacts(t.Context(), chain.Ref{Number: last.Number + 1}, []market.Address{mint}); !lacks(err) {
+	if _, _, err := s.Accounts().TokenFacts(t.Context(), chain.Ref{Number: last.Number + 1}, []market.Address{mint}); !lacks(err) {
 		t.Errorf("a node that isn't at the block yet: %v", err)
 	}
 }
@@ -356,7 +356,7 @@ func TestCreatorsBalance(t *testing.T) {
 		nodes[0].SetAccount("another", solanatest.TokenAccount(token, creator, c.second))
 		nodes[0].SetAccount("somebody's", solanatest.TokenAccount(token, token, 5))
 		s, _ := sourceOf(t, nodes...)
-		got, err := s.Token(t.Context(), mint, who)
+		got, err := s.Accounts().Token(t.Context(), mint, who)
 		if err != nil || !got.Exists || got.Supply != 1000 || got.Slot != head || got.KnowsCreator != c.knows || got.CreatorHas != c.has || got.CreatorSlot != c.slot {
 			t.Errorf("%s: %+v, error %v", name, got, err)
 		}

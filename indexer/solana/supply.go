@@ -8,19 +8,19 @@ import (
 )
 
 // TellsNewestSupplies reports that nodes tell supplies as they are now, and not those of a given block.
-func (s *Source) TellsNewestSupplies() bool { return true }
+func (Accounts) TellsNewestSupplies() bool { return true }
 
 // NewestSupplies asks for the supplies of tokens as they are now. Of several endpoints two have to say the same, each of the newest block that it has; the supply
 // then holds for the later one of both. One that changes from block to block may take several calls of this.
-func (s *Source) NewestSupplies(ctx context.Context, noEarlier uint64, tokens []market.Address) ([]chain.SupplyAfter, error) {
-	first, by, err := s.suppliesBut(ctx, nil, noEarlier, tokens)
+func (as Accounts) NewestSupplies(ctx context.Context, noEarlier uint64, tokens []market.Address) ([]chain.SupplyAfter, error) {
+	first, by, err := as.suppliesBut(ctx, nil, noEarlier, tokens)
 	if lacks(err) {
 		return nil, nil // no endpoint has come so far: they are asked for again later
 	}
-	if err != nil || len(s.pool.List) == 1 {
+	if err != nil || len(as.s.pool.List) == 1 {
 		return present(first), err
 	}
-	second, _, err := s.suppliesBut(ctx, by, noEarlier, tokens)
+	second, _, err := as.suppliesBut(ctx, by, noEarlier, tokens)
 	if err != nil {
 		return nil, ctx.Err() // nobody confirms them
 	}
@@ -33,7 +33,7 @@ func (s *Source) NewestSupplies(ctx context.Context, noEarlier uint64, tokens []
 			a.After = max(a.After, b.After)
 		default:
 			if a.After == b.After {
-				s.tell(chain.Aside{Kind: "token", Subject: a.Token.String(), Reason: chain.EndpointsDiffer})
+				as.s.tell(chain.Aside{Kind: "token", Subject: a.Token.String(), Reason: chain.EndpointsDiffer})
 			}
 			first[i] = nil
 		}
@@ -42,9 +42,9 @@ func (s *Source) NewestSupplies(ctx context.Context, noEarlier uint64, tokens []
 }
 
 // suppliesBut asks one endpoint, but not a given one. What is no token has none.
-func (s *Source) suppliesBut(ctx context.Context, but *endpoint, noEarlier uint64, tokens []market.Address) (out []*chain.SupplyAfter, by *endpoint, err error) {
+func (as Accounts) suppliesBut(ctx context.Context, but *endpoint, noEarlier uint64, tokens []market.Address) (out []*chain.SupplyAfter, by *endpoint, err error) {
 	var accounts []account
-	err = s.pool.TryOf(ctx, s.pool.Others(but), func(ctx context.Context, e *endpoint) (err error) {
+	err = as.s.pool.TryOf(ctx, as.s.pool.Others(but), func(ctx context.Context, e *endpoint) (err error) {
 		by = e
 		accounts, err = e.accountsOn(ctx, tokens, noEarlier)
 		return err
@@ -53,7 +53,7 @@ func (s *Source) suppliesBut(ctx context.Context, but *endpoint, noEarlier uint6
 		return nil, by, err
 	}
 	out = make([]*chain.SupplyAfter, len(tokens))
-	newest := max(noEarlier, s.highest()) + ahead // nobody is further
+	newest := max(noEarlier, as.s.highest()) + ahead // nobody is further
 	for i, token := range tokens {
 		if m, ok := mintOf(&accounts[i]); ok && token != wrappedSOL && accounts[i].slot <= newest {
 			out[i] = &chain.SupplyAfter{SupplyFact: market.SupplyFact{Token: token}, After: accounts[i].slot}

@@ -51,7 +51,7 @@ func TestNewestSupplies(t *testing.T) {
 				nodes = append(nodes, serves)
 			}
 			s, _ := sourceOf(t, nodes...)
-			got, _ := s.NewestSupplies(t.Context(), before, []market.Address{wrappedSOL, token, market.SolanaAddress([32]byte{9})})
+			got, _ := s.Accounts().NewestSupplies(t.Context(), before, []market.Address{wrappedSOL, token, market.SolanaAddress([32]byte{9})})
 			switch {
 			case c.after == 0 && len(got) > 0:
 				t.Errorf("%+v, want none", got)
@@ -78,10 +78,10 @@ func TestSupplyOfAnEarlierSlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := w.Blocks[len(w.Blocks)-1].Header
-	if got, err := s.NewestSupplies(t.Context(), last.Number, []market.Address{usdc}); err == nil {
+	if got, err := s.Accounts().NewestSupplies(t.Context(), last.Number, []market.Address{usdc}); err == nil {
 		t.Errorf("%+v", got)
 	}
-	if got, _, err := s.TokenFacts(t.Context(), chain.Ref{Number: last.Number}, []market.Address{usdc}); err == nil {
+	if got, _, err := s.Accounts().TokenFacts(t.Context(), chain.Ref{Number: last.Number}, []market.Address{usdc}); err == nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -106,7 +106,7 @@ func TestSupplyOfASlotToCome(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.NewestSupplies(t.Context(), w.Blocks[0].Number, []market.Address{usdc}); err != nil || len(got) > 0 {
+		if got, err := s.Accounts().NewestSupplies(t.Context(), w.Blocks[0].Number, []market.Address{usdc}); err != nil || len(got) > 0 {
 			t.Errorf("%s: %+v, error %v", name, got, err)
 		}
 	}
@@ -124,7 +124,7 @@ func TestSupplyOfItsBlockAlone(t *testing.T) {
 	}
 	for i, has := range map[int]bool{len(w.Blocks) - 1: true, len(w.Blocks) - 2: false} {
 		b := w.Blocks[i]
-		facts, _, err := s.TokenFacts(t.Context(), chain.Ref{Number: b.Number, Hash: b.Hash}, []market.Address{usdc, wrappedSOL})
+		facts, _, err := s.Accounts().TokenFacts(t.Context(), chain.Ref{Number: b.Number, Hash: b.Hash}, []market.Address{usdc, wrappedSOL})
 		if err != nil || facts[0].HasSupply != has || has && facts[0].Supply.Uint64() != w.USDCSupply() || !facts[0].HasDecimals || facts[1].HasSupply {
 			t.Errorf("block %d of %d: %+v, error %v", i, len(w.Blocks), facts, err)
 		}
@@ -164,11 +164,11 @@ func TestMadeIn(t *testing.T) {
 						}
 					}
 					launches++
-					if got, known, err := s.MadeIn(t.Context(), tx.ID, e.Token); err != nil || !known || got == 0 || got != made {
+					if got, known, err := s.Accounts().MadeIn(t.Context(), tx.ID, e.Token); err != nil || !known || got == 0 || got != made {
 						t.Errorf("%s: %d, want %d; known %t, error %v", e.Token, got, made, known, err)
 					}
 				case market.CurveTrade:
-					if got, known, err := s.MadeIn(t.Context(), tx.ID, e.Token); err != nil || known && got == 0 {
+					if got, known, err := s.Accounts().MadeIn(t.Context(), tx.ID, e.Token); err != nil || known && got == 0 {
 						t.Errorf("a trade of %s: %d, error %v", e.Token, got, err)
 					} else if !known {
 						later++
@@ -180,7 +180,7 @@ func TestMadeIn(t *testing.T) {
 	if launches == 0 || later == 0 {
 		t.Errorf("%d launches, %d later trades", launches, later)
 	}
-	if _, known, err := s.MadeIn(t.Context(), market.SolanaTx([64]byte{5}), wrappedSOL); known || err != nil {
+	if _, known, err := s.Accounts().MadeIn(t.Context(), market.SolanaTx([64]byte{5}), wrappedSOL); known || err != nil {
 		t.Errorf("a transaction that nobody has: known %t, error %v", known, err)
 	}
 }

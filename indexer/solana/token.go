@@ -45,8 +45,8 @@ type Token struct {
 }
 
 // Token asks a node for a token, and for what an account, which may be none, has of it.
-func (s *Source) Token(ctx context.Context, token, creator market.Address) (out Token, err error) {
-	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
+func (as Accounts) Token(ctx context.Context, token, creator market.Address) (out Token, err error) {
+	err = as.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 		out = Token{Metadata: metadataOf(token)}
 		told, err := e.accountsOn(ctx, []market.Address{token, out.Metadata}, 0)
 		if err != nil {
@@ -73,7 +73,7 @@ func (s *Source) Token(ctx context.Context, token, creator market.Address) (out 
 
 // MadeIn is how much of a token there was after the transaction that made it: what all balances in it sum up to. known is false where no endpoint has the
 // transaction, or somebody had some of the token before it.
-func (s *Source) MadeIn(ctx context.Context, tx market.TxID, token market.Address) (supply uint64, known bool, err error) {
+func (as Accounts) MadeIn(ctx context.Context, tx market.TxID, token market.Address) (supply uint64, known bool, err error) {
 	type balance struct {
 		Mint   string
 		Amount struct{ Amount string } `json:"uiTokenAmount"`
@@ -88,7 +88,7 @@ func (s *Source) MadeIn(ctx context.Context, tx market.TxID, token market.Addres
 	var told answer
 	params := []any{tx.String(), map[string]any{"encoding": "json", "commitment": commitment, "maxSupportedTransactionVersion": newestVersion}}
 	missing := false
-	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
+	err = as.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 		told = answer{}
 		err := e.Do(ctx, &rpc.Request{Method: "getTransaction", Params: params, Take: take(&told)})
 		if err == nil && told.Meta == nil {

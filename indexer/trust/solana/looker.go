@@ -31,7 +31,7 @@ type Node interface {
 	MadeIn(ctx context.Context, tx market.TxID, token market.Address) (supply uint64, known bool, err error)
 }
 
-var _ Node = (*solana.Source)(nil)
+var _ Node = solana.Accounts{}
 
 // Looker looks at the tokens of a chain of Solana's family.
 type Looker struct {
