@@ -2,7 +2,7 @@ package indexer
 
 import "github.com/boardwalkhq/boardwalk/indexer/chain"
 
-// nodes are what an index needs of a chain's nodes. Whoever needs a part is given that alone, by the interfaces of indexer/chain.
+// nodes are what an index needs of a chain's nodes. The packages below see of it only the interfaces of indexer/chain that they need.
 type nodes struct {
 	blockSource
 	contractSource
@@ -18,7 +18,7 @@ type blockSource interface {
 	chain.PastReader
 }
 
-// contractSource answers questions to contracts and accounts, and questions about single transactions.
+// contractSource answers questions to contracts and accounts, and questions about single transactions. It also finds the logs by which pools were made.
 type contractSource interface {
 	chain.FactSource
 	chain.SampleSource

@@ -2,6 +2,7 @@ package read
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"slices"
 
@@ -28,40 +29,91 @@ type Major struct {
 	Known   bool
 }
 
-// foundMajors are the tokens at the majors' addresses as of one look, with how their chains stood. It is never changed.
+// foundMajors are the tokens that are majors as of one look, with how their chains stood. It is never changed.
 type foundMajors struct {
 	declared []declared.Major
 	chains   map[string]majorsChain
-	tokens   map[market.Address][]figures.Token
+	tokens   map[majorKey]figures.Token
+}
+
+type majorKey struct {
+	chain string
+	mint  market.Address
 }
 
 // majorsChain has the inputs of the figures of a chain's majors.
 type majorsChain struct {
-	commit int64
-	stale  bool
+	commit, rewinds, generation int64
+	stale                       bool
 }
 
-// refreshMajors reads the majors when a chain that has some has changed, or others are declared.
+// refreshMajors reads the majors of the chains on which one of them, or a quote's price, has changed, and all of them when others are declared.
 func (v *View) refreshMajors(ctx context.Context, s *Snapshot) (*foundMajors, error) {
-	next := &foundMajors{declared: s.Catalog.Majors, chains: make(map[string]majorsChain)}
+	last := v.majors
+	next := &foundMajors{declared: s.Catalog.Majors, chains: make(map[string]majorsChain), tokens: make(map[majorKey]figures.Token)}
+	if last == nil || !slices.Equal(next.declared, last.declared) {
+		last = &foundMajors{}
+	}
 	var mints []market.Address
-	for _, d := range next.declared {
-		if status, indexed := s.status(d.Chain); indexed {
-			mints = append(mints, d.Mint)
-			next.chains[d.Chain] = majorsChain{status.CommitNo, store.IsStale(status.State, status.Last.Time, status.Head, v.now())}
+	for id, status := range s.statuses() {
+		of := slices.Collect(next.mintsOn(id))
+		if len(of) == 0 {
+			continue
+		}
+		now := v.now()
+		next.chains[id] = majorsChain{status.CommitNo, status.Rewinds, status.Generation, store.IsStale(status.State, status.Last.Time, status.Head, now)}
+		was, known := last.chains[id]
+		if !known || v.isMajorChanged(id, was, next.chains[id], of) {
+			mints = append(mints, of...)
+			continue
+		}
+		for _, mint := range of {
+			if t, ok := last.tokens[majorKey{id, mint}]; ok {
+				next.tokens[majorKey{id, mint}] = t.As(&status, now)
+			}
 		}
 	}
-	if last := v.majors; last != nil && slices.Equal(next.declared, last.declared) && maps.Equal(next.chains, last.chains) {
+	if last == v.majors && maps.Equal(next.chains, last.chains) {
 		return last, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, figures.LookTime)
 	defer cancel()
-	var err error
-	if next.tokens, err = figures.Read(ctx, v.looks, v.now(), mints); err != nil {
+	found, err := figures.Read(ctx, v.looks, v.now(), mints)
+	if err != nil {
 		return nil, err
+	}
+	for mint, tokens := range found {
+		for i := range tokens {
+			next.tokens[majorKey{tokens[i].Chain, mint}] = tokens[i]
+		}
 	}
 	v.majors = next
 	return next, nil
+}
+
+// mintsOn are the declared majors of a chain.
+func (f *foundMajors) mintsOn(chain string) iter.Seq[market.Address] {
+	return func(yield func(market.Address) bool) {
+		for i := range f.declared {
+			if f.declared[i].Chain == chain && !yield(f.declared[i].Mint) {
+				return
+			}
+		}
+	}
+}
+
+// isMajorChanged reports whether a chain's majors may have changed since it was as it was.
+func (v *View) isMajorChanged(chain string, was, is majorsChain, mints []market.Address) bool {
+	if was.rewinds != is.rewinds || was.generation != is.generation || is.commit < was.commit {
+		return true
+	}
+	if is.commit == was.commit {
+		return false
+	}
+	changed := v.ranks.ChangedSince(chain, was.commit)
+	return changed == nil || changed.Quotes || slices.ContainsFunc(mints, func(mint market.Address) bool {
+		return slices.Contains(changed.Tokens, mint) || slices.Contains(changed.Launches, mint)
+	})
 }
 
 // listMajors makes the list of the catalogue's majors. One that is declared since the last look isn't known yet.
@@ -74,10 +126,8 @@ func (s *Snapshot) listMajors(version int64) *Majors {
 		if c := s.Catalog.Chain(d.Chain); c != nil && c.Wrapped == d.Mint && c.NativeSymbol != "" {
 			m.Token.Token.Symbol = "W" + c.NativeSymbol
 		}
-		for _, t := range s.found.tokens[d.Mint] {
-			if t.Chain == d.Chain {
-				m.Token, m.Figures, m.Known = t, t.Figures(), true
-			}
+		if t, ok := s.found.tokens[majorKey{d.Chain, d.Mint}]; ok {
+			m.Token, m.Figures, m.Known = t, t.Figures(), true
 		}
 		next.List = append(next.List, m)
 		if c, ok := s.found.chains[d.Chain]; ok {

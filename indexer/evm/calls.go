@@ -10,12 +10,13 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/poolstate"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // maxCallAnswer bounds what a contract may answer.
-const maxCallAnswer = 64 << 10
+const maxCallAnswer = poolstate.LongestAnswer
 
 // blockParam names a block in a request.
 func blockParam(at chain.Ref) any {

@@ -8,7 +8,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Contracts is the part of a Source that asks contracts: tokens, pools, factories and curves. It also tells what transactions cost.
+// Contracts is the part of a Source that asks contracts: tokens, pools, factories and curves. It also tells what transactions cost, and finds the logs by which
+// pools were made.
 type Contracts struct{ s *Source }
 
 // Contracts gives the part that asks contracts, by the source's endpoints.
@@ -84,7 +85,7 @@ func (cs Contracts) Supplies(ctx context.Context, at chain.Ref, tokens []market.
 }
 
 // Balances asks tokens for accounts' balances at the end of a block; those that don't answer are left out, all of them
-// when the block's state is gone. Those that doubt names are doubted as chain.Contradicted is.
+// when the block's state is gone. A balance that doubt names is doubted as chain.Contradicted is.
 func (cs Contracts) Balances(ctx context.Context, at chain.Ref, keys []market.BalanceKey, doubt func(market.Fact) bool,
 ) ([]market.BalanceFact, error) {
 	list := make([]*call, len(keys))

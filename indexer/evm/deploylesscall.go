@@ -112,7 +112,7 @@ func (c *call) isDeployless() bool { return c.to.IsNone() }
 // answersMany reports whether an endpoint answers many calls in one, whichever way.
 func (s *Source) answersMany(ctx context.Context, e *endpoint) Answer {
 	has := false
-	if err := e.probe(ctx, codeRequest(poolstate.Multicall3, newest, &has)); err != nil {
+	if err := e.probe(ctx, codeRequest(poolstate.Multicall3Address, newest, &has)); err != nil {
 		return Unknown
 	}
 	if has {

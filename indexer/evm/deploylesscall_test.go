@@ -69,7 +69,7 @@ func (c *gatewayCall) way() string {
 	switch p.To {
 	case "":
 		return toNone
-	case poolstate.Multicall3.String():
+	case poolstate.Multicall3Address.String():
 		return toMulticall
 	}
 	return toOthers
@@ -208,7 +208,7 @@ func newPoolsWorld(t *testing.T, multicall bool) *poolsWorld {
 	t.Cleanup(func() { _ = node.Close() })
 	places := &world.Places{SlipstreamFactories: []string{"0x5e7bb104d84c7cb9b682aac2f3d509f5f406809a"}}
 	if multicall {
-		places.Multicall = poolstate.Multicall3.String()
+		places.Multicall = poolstate.Multicall3Address.String()
 	}
 	w, err := world.Deploy(t.Context(), node, world.DeployOptions{Seed: 1, Places: places})
 	if err != nil {
@@ -288,7 +288,7 @@ func (w *poolsWorld) addLadder(t *testing.T, state *chain.PoolState, spacing int
 		writes = append(writes, anvil.Request{Method: "anvil_setStorageAt", Params: []any{state.Pool.String(), at, anvil.ToHex(value)}})
 	}
 	for tick, net := range nets {
-		word := markettest.Word(net)
+		word := markettest.SignedWord(net)
 		write(int(tick), 5, append(append([]byte(nil), word[16:]...), decode.NumberWord(1)[16:]...))
 		compressed := int(tick / spacing)
 		bits := words[compressed>>8]
@@ -327,7 +327,7 @@ func TestStatesAreTheSameInEveryWay(t *testing.T) {
 		t.Errorf("with Multicall3 the calls are %v", byMulticall)
 	}
 
-	if err := w.Node.Call(t.Context(), nil, "anvil_setCode", poolstate.Multicall3.String(), "0x"); err != nil {
+	if err := w.Node.Call(t.Context(), nil, "anvil_setCode", poolstate.Multicall3Address.String(), "0x"); err != nil {
 		t.Fatal(err)
 	}
 	w.mine(t)

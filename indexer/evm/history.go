@@ -32,7 +32,7 @@ var transferTopics = [][32]byte{decode.TopicTransfer, decode.TopicDeposit, decod
 
 // TransfersOf reads one token's transfers (and, of the wrapped native coin, its deposits and withdrawals) in a range,
 // for a holder backfill. It gives the blocks with any, which have a number and transactions alone, and the last block of the range that it
-// got to: one before the end where a node refused the range as too wide. That there are none is believed by the rules of empty.go.
+// got to: one before the end where a node refused the range as too wide. The rules of empty.go say when an empty answer is believed.
 func (h History) TransfersOf(ctx context.Context, token market.Address, from, to uint64) (blocks []market.Block, upTo uint64, err error) {
 	a, err := readLogs(ctx, h.s, to, &logReading[[]market.Block]{
 		prove: func(ctx context.Context, empty answer[[]market.Block]) bool {

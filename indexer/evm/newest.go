@@ -78,7 +78,7 @@ func (cs Contracts) findWay(ctx context.Context, pools []market.PoolCreated, way
 		return
 	}
 	const oneWord = 32 // bytes
-	c := &call{to: poolstate.Multicall3, data: manycalls.ByMulticall3.Data(manycalls.Probe(1, oneWord), oneWord)}
+	c := &call{to: poolstate.Multicall3Address, data: manycalls.ByMulticall3.Data(manycalls.Probe(1, oneWord), oneWord)}
 	if err := cs.s.callsAt(ctx, newest, []*call{c}); err == nil && manycalls.ByMulticall3.IsMissing(c.answer, !c.ok, 1) {
 		ways.Next(manycalls.ByMulticall3)
 	}

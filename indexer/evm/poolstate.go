@@ -25,16 +25,16 @@ func (cs Contracts) PoolStates(ctx context.Context, at chain.Ref, pools []market
 	return states, gone, err
 }
 
-// asCalls has the questions of package poolstate asked as calls of this one. A pool changes with each block, so that another block's answers count for nothing.
+// asCalls lets package poolstate ask by this package's calls. It marks each as one that changes, since a pool's state does with each block.
 func asCalls(ask func(list []*call) (unsure []bool, gone bool, err error)) poolstate.Ask {
-	return func(questions []*poolstate.Call) (unsure []bool, gone bool, err error) {
-		list := make([]*call, len(questions))
-		for i, q := range questions {
-			list[i] = &call{to: q.To, data: q.Data, questions: q.Questions, changes: true}
+	return func(asked []*poolstate.Call) (unsure []bool, gone bool, err error) {
+		list := make([]*call, len(asked))
+		for i, c := range asked {
+			list[i] = &call{to: c.To, data: c.Data, questions: c.Questions, changes: true}
 		}
 		unsure, gone, err = ask(list)
 		for i, c := range list {
-			questions[i].Answer, questions[i].OK = c.answer, c.ok
+			asked[i].Answer, asked[i].OK = c.answer, c.ok
 		}
 		return unsure, gone, err
 	}

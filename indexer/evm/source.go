@@ -26,7 +26,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Source reads one EVM chain through its endpoints. It gives the blocks itself; for all else it has the parts Contracts and History.
+// Source reads one EVM chain through its endpoints. It gives the blocks, answers the questions of a token's check, and says what its endpoints
+// can do. Its parts Contracts and History do the rest.
 type Source struct {
 	pool          *rpc.Pool[*endpoint]
 	chainID       uint64         // as eth_chainId has it

@@ -18,7 +18,7 @@ import (
 func (History) ListsAccounts() bool { return false }
 
 // TransfersOfWallets finds the transfers of tokens from and to wallets in a range, by what two endpoints say where there are two, and the last block of it that it
-// got to: one before the end where a node refused the range as too wide. That there are none is believed by the rules of empty.go.
+// got to: one before the end where a node refused the range as too wide. The rules of empty.go say when an empty answer is believed.
 func (h History) TransfersOfWallets(ctx context.Context, wallets []market.Address, from, to uint64) (found []chain.WalletTransfer, upTo uint64, err error) {
 	topics := make([][32]byte, len(wallets))
 	of := make(map[[32]byte]market.Address, len(wallets))

@@ -15,7 +15,7 @@ type Accounts struct{ s *Source }
 // Accounts gives the part that asks for accounts, by the source's endpoints.
 func (s *Source) Accounts() Accounts { return Accounts{s} }
 
-// Exists reports whether an account is there now. Of a block of before nobody knows.
+// Exists reports whether an account is there now. No node tells it of an earlier block.
 func (as Accounts) Exists(ctx context.Context, key market.Address, _ uint64) (exists, known bool, err error) {
 	err = as.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 		told, err := e.accountsOn(ctx, []market.Address{key}, 0)

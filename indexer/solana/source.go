@@ -29,7 +29,8 @@ const commitment = "confirmed"
 // usualUnits are those of one provider (alchemy.com/docs/reference/compute-unit-costs), which docs/costs.md repeats.
 var usualUnits = rpc.Units{"getBlock": 40, "getBlocks": 20, "getMultipleAccounts": 20, chainconfig.OtherMethods: 20}
 
-// Source reads a chain of Solana's family through its endpoints. It gives the blocks itself; for all else it has the parts Accounts and History.
+// Source reads a chain of Solana's family through its endpoints. It gives the blocks, and says what its endpoints can do. Its parts Accounts and
+// History do the rest.
 type Source struct {
 	// pool are the endpoints that are asked, streams those that send blocks by themselves and can't be asked.
 	pool        *rpc.Pool[*endpoint]

@@ -76,14 +76,26 @@ func onlyServed[V any](v *served, rows []V, chain func(*V) *string) []V {
 	if v == nil {
 		return rows
 	}
-	rows = slices.DeleteFunc(rows, func(r V) bool {
-		_, ok := v.chainOf(*chain(&r))
-		return !ok
-	})
-	for i := range rows {
+	kept, sorted := 0, true
+	for i := range rows { // by their places, as rows are large
 		id := chain(&rows[i])
-		*id, _ = v.chainOf(*id)
+		served, ok := v.chainOf(*id)
+		if !ok {
+			continue
+		}
+		*id = served
+		if kept > 0 && *chain(&rows[kept-1]) > served {
+			sorted = false
+		}
+		if kept < i {
+			rows[kept] = rows[i]
+		}
+		kept++
 	}
-	slices.SortStableFunc(rows, func(a, b V) int { return strings.Compare(*chain(&a), *chain(&b)) })
+	clear(rows[kept:])
+	rows = rows[:kept]
+	if !sorted {
+		slices.SortStableFunc(rows, func(a, b V) int { return strings.Compare(*chain(&a), *chain(&b)) })
+	}
 	return rows
 }

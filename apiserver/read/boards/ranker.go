@@ -40,9 +40,11 @@ type Ranker struct {
 	reading map[string]*reading
 	// readings end when nothing is read anew in the background.
 	readings sync.WaitGroup
-	last     *Ranking
-	in       *declared.Catalog // of the last look
-	at       time.Time
+	// told is what the last look found to have changed, by chain.
+	told map[string]told
+	last *Ranking
+	in   *declared.Catalog // of the last look
+	at   time.Time
 }
 
 // Ranking has the indexed chains' tokens, best first, and the launch board, as of one look. It is never changed.
@@ -72,6 +74,12 @@ func (r *Ranking) ListedBlock(chain string) (uint64, bool) {
 	return l.status.Last.Number, ok
 }
 
+// told is what changed on a chain after a commit.
+type told struct {
+	after   int64
+	changed *store.Changed
+}
+
 // reading is a chain that is read anew while the ranker goes on with what it has. done is closed at the end.
 type reading struct {
 	tokens *chainTokens
@@ -97,6 +105,14 @@ type chainLook struct {
 
 // Wait returns when no chain is read anew in the background any more.
 func (r *Ranker) Wait() { r.readings.Wait() }
+
+// ChangedSince gives what the last look found to have changed on a chain since a commit. It is nil where that look doesn't tell all of it.
+func (r *Ranker) ChangedSince(chain string, commit int64) *store.Changed {
+	if t, ok := r.told[chain]; ok && t.after <= commit {
+		return t.changed
+	}
+	return nil
+}
 
 // Ranking gives the ranking of the last look at the database, or nil before the first.
 func (r *Ranker) Ranking() *Ranking { return r.last }
@@ -187,7 +203,12 @@ func (r *Ranker) changes(ctx context.Context, looks []chainLook) (map[string]*st
 	}
 	ctx, cancel := context.WithTimeout(ctx, figures.LookTime)
 	defer cancel()
-	return r.store.ChangedSince(ctx, seen)
+	changes, err := r.store.ChangedSince(ctx, seen)
+	r.told = make(map[string]told, len(changes))
+	for id, c := range changes {
+		r.told[id] = told{seen[id], c}
+	}
+	return changes, err
 }
 
 // forget drops chains that have no status any more, and reports whether there were any.

@@ -165,6 +165,13 @@ func Read(ctx context.Context, st *store.Store, now time.Time, mints []market.Ad
 	return out, nil
 }
 
+// As is the token, of which nothing has changed, as of a later state of its chain.
+func (t Token) As(of *store.ChainStatus, now time.Time) Token {
+	t.Block, t.AsOf, t.FinalAt = of.Last.Number, of.Last.Time, of.Head.FinalTime
+	t.Stale = store.IsStale(of.State, of.Last.Time, of.Head, now)
+	return t
+}
+
 // newToken is a token with its pools.
 func newToken(t *store.TokenNow, pools []*store.PoolNow, now time.Time) Token {
 	out := Token{

@@ -25,19 +25,22 @@ var (
 type Call struct {
 	To   market.Address
 	Data string // in hexadecimal with 0x
-	// Questions is how many questions are in the call, where it is made for several; else it is 0.
+	// Questions is how many questions a reader put into the call. It is 0 in a call that asks a pool's own function directly.
 	Questions int
 	// Answer is what Ask got. OK is false where the contract refused, or answered beyond reason.
 	Answer []byte
 	OK     bool
 }
 
-// Ask makes calls, all at one block, and fills in their answers. Unsure marks the calls, by their place, that no two of several endpoints answered alike. Gone says that
+// LongestAnswer is the most bytes that the answer to a call may have.
+const LongestAnswer = 64 << 10
+
+// Ask makes calls and fills in their answers. Its caller sees to it that all calls of one States are of one block. Unsure marks the calls, by their place, that no two of several endpoints answered alike. Gone says that
 // no node keeps the block's state: then there are no answers.
 type Ask func(list []*Call) (unsure []bool, gone bool, err error)
 
-// States asks pools for what they hold, and has the answers in their order. What a V3-like pool's ticks add up to has to be its liquidity. Of a pool with more ticks than the
-// calls carry there are those within a window around the price (window.go). Gone is Ask's: then there are no states.
+// States asks pools for what they hold, and has the answers in their order. A V3-like pool's ticks have to add up to its liquidity. If a pool has more ticks than the
+// calls carry, the state has those within a window around the price (window.go). Gone is Ask's: then there are no states.
 func States(pools []market.PoolCreated, ways manycalls.Ways, ask Ask) (states []chain.PoolState, gone bool, err error) {
 	asked := make([]poolAsking, len(pools))
 	for i, p := range pools {

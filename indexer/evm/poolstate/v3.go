@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// wordsAtOnce and ticksAtOnce are how many are asked for in one call, so that its answer stays below the 64 KiB that are taken of a contract.
+	// wordsAtOnce and ticksAtOnce are how many are asked for in one call, so that its answer stays below LongestAnswer.
 	wordsAtOnce, ticksAtOnce = 300, 120
 	// wordLength and tickLength are how many bytes of an answer are needed, questionLength how many a question has.
 	wordLength, tickLength, questionLength = 32, 64, 4 + 32
@@ -25,12 +25,12 @@ var (
 	callTicks      = hash.SelectorHex("ticks(int24)")
 )
 
-// Multicall3 answers many calls in one. Its address is the same on almost every chain (github.com/mds1/multicall3).
-var Multicall3 = market.EVMAddress([32]byte{
+// Multicall3Address is of the contract that answers many calls in one. It is the same on almost every chain (github.com/mds1/multicall3).
+var Multicall3Address = market.EVMAddress([32]byte{
 	12: 0xca, 0x11, 0xbd, 0xe0, 0x59, 0x77, 0xb3, 0x63, 0x11, 0x67, 0x02, 0x88, 0x62, 0xbe, 0x2a, 0x17, 0x39, 0x76, 0xca, 0x11,
 })
 
-// LargestProbe is a probe with as many calls, as long ones, as a call for a pool's state has at most, and how many bytes it wants of each answer.
+// LargestProbe gives a probe that is as large as the largest call for a pool's state, and the number of bytes that it wants of each answer.
 func LargestProbe() (probe []manycalls.Call, most int) {
 	return manycalls.Probe(wordsAtOnce, questionLength), wordLength
 }
@@ -95,7 +95,7 @@ func (r v3Reader) together(questions []string) (calls []*Call) {
 			copy(asked[i].To[:], r.pool.Bytes())
 			asked[i].Data, _ = hex.DecodeString(strings.TrimPrefix(q, "0x")) // made by word or tick
 		}
-		to := map[manycalls.Way]market.Address{manycalls.ByMulticall3: Multicall3, manycalls.Alone: r.pool}[r.way]
+		to := map[manycalls.Way]market.Address{manycalls.ByMulticall3: Multicall3Address, manycalls.Alone: r.pool}[r.way]
 		calls = append(calls, &Call{To: to, Data: r.way.Data(asked, most), Questions: len(part)})
 	}
 	return calls

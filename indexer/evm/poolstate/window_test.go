@@ -18,9 +18,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/price"
 )
 
-// longestAnswer is the most bytes that package evm takes of a contract.
-const longestAnswer = 64 << 10
-
 // mockPool answers the calls for a concentrated pool's state as its contract would. It is no contract: what it is asked for it looks up in a map.
 type mockPool struct {
 	market.PoolCreated
@@ -108,7 +105,7 @@ func (p *mockPool) answer(data string) []byte {
 	case callTickBitmap:
 		return p.bitmap(int(int64(argument)))
 	case callTicks:
-		word := markettest.Word(p.netAt(int32(int64(argument))))
+		word := markettest.SignedWord(p.netAt(int32(int64(argument))))
 		return append(make([]byte, 32), word[:]...)
 	}
 	return nil
@@ -169,10 +166,10 @@ func (p *mockPool) ask(list []*Call) (unsure []bool, gone bool, err error) {
 				bodies = append(append(bodies, numbers(1, 64, len(answer))...), answer...)
 			}
 			c.Answer = append(c.Answer, bodies...)
-		case c.To != Multicall3:
+		case c.To != Multicall3Address:
 			c.Answer = p.answer(c.Data)
 		}
-		if len(c.Answer) > longestAnswer {
+		if len(c.Answer) > LongestAnswer {
 			c.Answer, c.OK = nil, false
 		}
 	}
@@ -192,7 +189,7 @@ func (p *mockPool) store() {
 			p.slots[r.word(n)], last = [32]byte(p.bitmap(n)), n
 		}
 		var word [32]byte
-		net := markettest.Word(t.Net)
+		net := markettest.SignedWord(t.Net)
 		copy(word[:16], net[16:])
 		p.slots[r.tick(t.Tick)] = word
 	}

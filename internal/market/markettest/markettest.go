@@ -20,7 +20,7 @@ func Addresses(texts ...string) []market.Address {
 	return out
 }
 
-// Ladder has n+1 ticks beside each other from one on, with another liquidity between each two.
+// Ladder gives n ranges, each beginning where the one before ends, and each with another liquidity.
 func Ladder(from, spacing int32, n int) (ranges []market.RangeLiquidity) {
 	for i := range n {
 		lower := from + int32(i)*spacing
@@ -29,15 +29,15 @@ func Ladder(from, spacing int32, n int) (ranges []market.RangeLiquidity) {
 	return ranges
 }
 
-// Range adds liquidity between two ticks.
+// Range is liquidity between two ticks.
 func Range(lower, upper int32, liquidity uint64) market.RangeLiquidity {
 	r := market.RangeLiquidity{TickLower: lower, TickUpper: upper}
 	r.Delta.Abs.SetUint64(liquidity)
 	return r
 }
 
-// Word is a signed amount as an ABI word, which is its two's complement.
-func Word(v market.SignedAmount) [32]byte {
+// SignedWord is a signed amount as an ABI word, which is its two's complement.
+func SignedWord(v market.SignedAmount) [32]byte {
 	word := v.Abs
 	if v.Neg {
 		word.Neg(&word)
