@@ -30,6 +30,8 @@ const (
 	searchTTL = time.Second
 	// cachedSearches bounds the answers remembered that long.
 	cachedSearches = 256
+	// takesApart is the least time between two looks at what was committed. A new token can be found that much later; what is told of a token that is found is read then.
+	takesApart = 500 * time.Millisecond
 	// walkEvery is the pace at which the index reads a chain's listings anew: a liquidity in USD moves with the price of its
 	// quote, which changes no row of the token.
 	walkEvery = 15 * time.Minute
@@ -129,6 +131,10 @@ func (f *Finder) Run(ctx context.Context, committed <-chan struct{}, statuses fu
 		}
 		if failing = err != nil; !failing {
 			f.loaded.Store(true)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(takesApart):
 		}
 	}
 }
