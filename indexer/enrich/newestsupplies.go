@@ -12,7 +12,8 @@ import (
 const newestSuppliesKept = 4096
 
 // newestSupplies are the supplies that nodes told which tell none but the newest. Such a supply holds after the block that was the newest then, which the index
-// may not have yet: it waits for the first block after that one, whatever its number.
+// may not have yet: it waits for the first block after that one, whatever its number. Where the block's hash is known it waits for the first one with events, which
+// a fresh index reads, too: a block without any moves no token.
 type newestSupplies struct{ list []chain.SupplyAfter }
 
 // askNewestSupplies asks for the supplies of tokens that a block brings up, where no node told one of the state after that block.
@@ -43,7 +44,10 @@ func (e *enrichment) keepNewestSupplies(ctx context.Context, b *market.Block, to
 
 // supplies takes in the supplies of the state before each block that nodes told, or that an earlier index kept.
 func (e *enrichment) supplies(ctx context.Context) error {
-	if !e.Nodes.TellsNewestSupplies() {
+	n := &e.newestSupplies
+	if !e.following { // blocks are left out, and whose supply it is can't be seen
+		n.list = slices.DeleteFunc(n.list, func(s chain.SupplyAfter) bool { return !s.Hash.IsZero() })
+	} else if len(n.list) == 0 && !e.Nodes.TellsNewestSupplies() {
 		return nil
 	}
 	for i := range e.blocks {
@@ -51,8 +55,11 @@ func (e *enrichment) supplies(ctx context.Context) error {
 		if err := e.takeKeptSupplies(ctx, b); err != nil {
 			return err
 		}
-		e.newestSupplies.list = slices.DeleteFunc(e.newestSupplies.list, func(s chain.SupplyAfter) bool {
-			if s.After >= b.Number {
+		n.list = slices.DeleteFunc(n.list, func(s chain.SupplyAfter) bool {
+			if isOfAnotherBranch(&s, b) {
+				return true
+			}
+			if s.After >= b.Number || !s.Hash.IsZero() && len(b.Txs) == 0 {
 				return false
 			}
 			if !slices.ContainsFunc(b.Facts, isSupplyOf(s.Token)) {
@@ -62,6 +69,18 @@ func (e *enrichment) supplies(ctx context.Context) error {
 		})
 	}
 	return nil
+}
+
+// isOfAnotherBranch reports whether a block shows that the chain doesn't have the one after which a supply was told.
+func isOfAnotherBranch(s *chain.SupplyAfter, b *market.Block) bool {
+	switch {
+	case s.Hash.IsZero():
+		return false
+	case b.Number == s.After:
+		return b.Hash != s.Hash
+	default:
+		return b.Number == s.After+1 && b.Parent != s.Hash
+	}
 }
 
 // takeKeptSupplies takes in the supplies that an earlier index kept of a block.

@@ -62,8 +62,13 @@ type call struct {
 // calls runs eth_calls at a block, as the block's hash names it. gone reports that no node keeps that block's state; then
 // there are no answers.
 func (s *Source) calls(ctx context.Context, at chain.Ref, list []*call) (gone bool, err error) {
+	isRecent := at.Number+lateBlocks > s.seen.Load()
 	err = s.callsAt(ctx, blockParam(at), list)
-	if err != nil && stateMissing(err, at.Number+lateBlocks > s.seen.Load()) {
+	gone = err != nil && stateMissing(err, isRecent)
+	if isRecent && (gone || err == nil) {
+		s.newestAlone.Store(gone)
+	}
+	if gone {
 		return true, nil
 	}
 	return false, err

@@ -63,14 +63,6 @@ func (cs Contracts) TokenFacts(ctx context.Context, at chain.Ref, tokens []marke
 // maxDecimals is beyond what any token means in earnest.
 const maxDecimals = 64
 
-// TellsNewestSupplies reports that nodes of EVM chains tell the supplies of a given block.
-func (Contracts) TellsNewestSupplies() bool { return false }
-
-// NewestSupplies are none: see TellsNewestSupplies.
-func (Contracts) NewestSupplies(context.Context, uint64, []market.Address) ([]chain.SupplyAfter, error) {
-	return nil, nil
-}
-
 // Supplies asks tokens for their total supply at the end of a block; those that don't answer are left out, all of them
 // when the block's state is gone.
 func (cs Contracts) Supplies(ctx context.Context, at chain.Ref, tokens []market.Address, doubt func(market.SupplyFact) chain.Doubt,

@@ -36,12 +36,7 @@ type newestStates struct {
 // give a state; where one alone is, and there are others, its states are unsure. Endpoints that fail, or whose head moves on meanwhile each time,
 // tell nothing.
 func (cs Contracts) NewestPoolStates(ctx context.Context, pools []market.PoolCreated) ([]chain.StatesAfter, error) {
-	var list []*endpoint
-	for _, e := range cs.s.pool.Candidates() {
-		if len(list) < newestAsked && (len(list) == 0 || !e.isSlow()) {
-			list = append(list, e)
-		}
-	}
+	list := cs.askedForNewest()
 	told := make([]newestStates, len(list))
 	if err := cs.s.inOneWay(ctx, func(ways manycalls.Ways) error {
 		cs.findWay(ctx, pools, ways)
@@ -71,6 +66,16 @@ func (cs Contracts) NewestPoolStates(ctx context.Context, pools []market.PoolCre
 	return out, nil
 }
 
+// askedForNewest are the endpoints that are asked for the newest state.
+func (cs Contracts) askedForNewest() (list []*endpoint) {
+	for _, e := range cs.s.pool.Candidates() {
+		if len(list) < newestAsked && (len(list) == 0 || !e.isSlow()) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // findWay finds out which way there is, and who takes deployless calls, so that this takes none of the time between two heads.
 func (cs Contracts) findWay(ctx context.Context, pools []market.PoolCreated, ways manycalls.Ways) {
 	isV3 := func(p market.PoolCreated) bool { return p.Protocol.Concentrated() && p.Protocol != market.UniswapV4 }
@@ -87,32 +92,44 @@ func (cs Contracts) findWay(ctx context.Context, pools []market.PoolCreated, way
 // newestOn asks one endpoint.
 func (cs Contracts) newestOn(ctx context.Context, e *endpoint, pools []market.PoolCreated, ways manycalls.Ways) newestStates {
 	out := newestStates{by: e}
-	timed, cancel := context.WithTimeout(ctx, newestTime)
+	after, ok := cs.withinOneBlock(ctx, e, len(pools), func(ctx context.Context, count int) (err error) {
+		out.states, _, err = poolstate.States(pools[:count], ways, asCalls(func(list []*call) (unsure []bool, gone bool, err error) {
+			return make([]bool, len(list)), false, e.askAll(ctx, newest, list)
+		}))
+		return err
+	})
+	if out.after = after; !ok {
+		out.states = nil
+	}
+	return out
+}
+
+// withinOneBlock has an endpoint asked for the newest state of so many contracts, until its head is the same before and after; then it gives that head. Each time it has half as
+// many asked for. ok is false where the head moves on each time, or the endpoint fails.
+func (cs Contracts) withinOneBlock(ctx context.Context, e *endpoint, count int, ask func(ctx context.Context, count int) error) (head chain.Ref, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, newestTime)
 	defer cancel()
-	_ = cs.s.pool.On(timed, e, func(ctx context.Context, e *endpoint) error {
-		for try := 0; try < newestTries && len(pools) > 0; try++ {
+	_ = cs.s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error {
+		for try := 0; try < newestTries && count > 0; try++ {
 			var before, after chain.Header
 			if err := e.Do(ctx, tagRequest(newest, &before)); err != nil {
 				return err
 			}
-			states, _, err := poolstate.States(pools, ways, asCalls(func(list []*call) (unsure []bool, gone bool, err error) {
-				return make([]bool, len(list)), false, e.askAll(ctx, newest, list)
-			}))
-			if err != nil {
+			if err := ask(ctx, count); err != nil {
 				return err
 			}
 			if err := e.Do(ctx, tagRequest(newest, &after)); err != nil {
 				return err
 			}
 			if before.Hash == after.Hash {
-				out.after, out.states = chain.Ref{Number: before.Number, Hash: before.Hash}, states
+				head, ok = chain.Ref{Number: before.Number, Hash: before.Hash}, true
 				return nil
 			}
-			pools = pools[:(len(pools)+1)/2]
+			count = (count + 1) / 2
 		}
 		return nil
 	})
-	return out
+	return head, ok
 }
 
 // agreedStates are the states of which two endpoints that are at one block give the same. There may be fewer of one than of another.

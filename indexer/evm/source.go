@@ -53,6 +53,8 @@ type Source struct {
 	headersFail atomic.Bool
 	seals       seals
 	manyCalls   manycalls.Chain
+	// newestAlone says that no node gave the state of the last recent block that was asked for: they tell the newest state alone.
+	newestAlone atomic.Bool
 }
 
 // Options are the clock, the log and the observers of a source.

@@ -154,6 +154,7 @@ func TestPoolsBehindNodesOfTheNewestState(t *testing.T) {
 				t.Errorf("the comparison shows little: trusted are %v", trusted)
 			}
 			l.holdTrades(t, saw, st, late, first)
+			l.holdSupplies(t, saw, st, late)
 			l.compareReplay(t, st, profile, first)
 		})
 	}
@@ -225,6 +226,35 @@ func (s *standIn) holdTrades(t *testing.T, saw, st *store.Store, pools map[marke
 	}
 	if t.Logf("%d trades are older than their pools' states", waited); waited == 0 {
 		t.Error("the comparison shows little")
+	}
+}
+
+// holdSupplies wants the supply of each token that one of the pools prices, and that it is the one that an index has that knows it, too.
+func (s *standIn) holdSupplies(t *testing.T, saw, st *store.Store, pools map[market.Address]market.Pool) {
+	t.Helper()
+	var mints []market.Address
+	for _, p := range pools {
+		mints = append(mints, p.Base)
+	}
+	all, err0 := saw.Tokens.Now(t.Context(), mints)
+	have, err1 := st.Tokens.Now(t.Context(), mints)
+	if err := errors.Join(err0, err1); err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for i := range have {
+		got := &have[i]
+		if !got.HasSupply {
+			t.Errorf("the token %s (%s) has no supply", got.Mint, got.Symbol)
+		}
+		if k := slices.IndexFunc(all, func(o store.TokenNow) bool { return o.Mint == got.Mint && o.HasSupply }); k >= 0 {
+			if compared++; all[k].Supply != got.Supply {
+				t.Errorf("the token %s (%s) has a supply of %s; of an index that had the states it is %s", got.Mint, got.Symbol, got.Supply.Dec(), all[k].Supply.Dec())
+			}
+		}
+	}
+	if compared == 0 {
+		t.Error("no supply was compared")
 	}
 }
 

@@ -1,0 +1,91 @@
+package evm
+
+import (
+	"context"
+	"sync"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// newestSupplies are the supplies that one endpoint told after one block, in the order of the tokens; ok is false of those that it didn't tell.
+type newestSupplies struct {
+	by       *endpoint
+	after    chain.Ref
+	supplies []suppliedAmount
+}
+
+type suppliedAmount struct {
+	amount market.Amount
+	ok     bool
+}
+
+// TellsNewestSupplies reports whether no node gave the state of the last recent block that was asked for.
+func (cs Contracts) TellsNewestSupplies() bool { return cs.s.newestAlone.Load() }
+
+// NewestSupplies asks tokens for their supply as it is now, which is that after the newest block if the block is the same before and after the question. Where there
+// are several endpoints two have to say the same, each of its own newest block; the supply then holds for the later one of both.
+func (cs Contracts) NewestSupplies(ctx context.Context, noEarlier uint64, tokens []market.Address) (out []chain.SupplyAfter, err error) {
+	if !cs.TellsNewestSupplies() {
+		return nil, nil
+	}
+	list := cs.askedForNewest()
+	told := make([]newestSupplies, len(list))
+	var asking sync.WaitGroup
+	for i, e := range list {
+		asking.Go(func() { told[i] = cs.newestSuppliesOn(ctx, e, noEarlier, tokens) })
+	}
+	asking.Wait()
+	for i, token := range tokens {
+		if amount, after, ok := agreedSupply(told, i, len(cs.s.pool.List) == 1); ok {
+			out = append(out, chain.SupplyAfter{SupplyFact: market.SupplyFact{Token: token, Supply: amount}, After: after.Number, Hash: after.Hash})
+		}
+	}
+	return out, ctx.Err()
+}
+
+// newestSuppliesOn asks one endpoint. It tells nothing where its newest block is an earlier one than is wanted.
+func (cs Contracts) newestSuppliesOn(ctx context.Context, e *endpoint, noEarlier uint64, tokens []market.Address) newestSupplies {
+	out := newestSupplies{by: e}
+	var calls []*call
+	after, ok := cs.withinOneBlock(ctx, e, len(tokens), func(ctx context.Context, count int) error {
+		calls = make([]*call, count)
+		for i := range calls {
+			calls[i] = &call{to: tokens[i], data: callSupply}
+		}
+		return e.askAll(ctx, newest, calls)
+	})
+	if !ok || after.Number < noEarlier {
+		return out
+	}
+	out.after, out.supplies = after, make([]suppliedAmount, len(tokens))
+	for i, c := range calls {
+		out.supplies[i].amount, out.supplies[i].ok = c.uint()
+	}
+	return out
+}
+
+// agreedSupply is the supply of the i-th token that two endpoints told alike, after the later block of theirs, or that a chain's only endpoint told.
+func agreedSupply(told []newestSupplies, i int, isAlone bool) (amount market.Amount, after chain.Ref, ok bool) {
+	var given []newestSupplies
+	for _, t := range told {
+		if i < len(t.supplies) && t.supplies[i].ok {
+			given = append(given, t)
+		}
+	}
+	if isAlone && len(given) == 1 {
+		return given[0].supplies[i].amount, given[0].after, true
+	}
+	for k, a := range given {
+		for _, b := range given[:k] {
+			if a.supplies[i].amount != b.supplies[i].amount {
+				continue
+			}
+			if after = a.after; b.after.Number > after.Number {
+				after = b.after
+			}
+			return a.supplies[i].amount, after, true
+		}
+	}
+	return amount, after, false
+}
