@@ -229,6 +229,9 @@ func (s *standIn) holdTrades(t *testing.T, saw, st *store.Store, pools map[marke
 	}
 }
 
+// rebasing is the symbol of the token of hack/simnet/world that changes its supply without a transfer: it depends on when it was asked for.
+const rebasing = "BREATH"
+
 // holdSupplies wants the supply of each token that one of the pools prices, and that it is the one that an index has that knows it, too.
 func (s *standIn) holdSupplies(t *testing.T, saw, st *store.Store, pools map[market.Address]market.Pool) {
 	t.Helper()
@@ -247,7 +250,7 @@ func (s *standIn) holdSupplies(t *testing.T, saw, st *store.Store, pools map[mar
 		if !got.HasSupply {
 			t.Errorf("the token %s (%s) has no supply", got.Mint, got.Symbol)
 		}
-		if k := slices.IndexFunc(all, func(o store.TokenNow) bool { return o.Mint == got.Mint && o.HasSupply }); k >= 0 {
+		if k := slices.IndexFunc(all, func(o store.TokenNow) bool { return o.Mint == got.Mint && o.HasSupply }); k >= 0 && got.Symbol != rebasing {
 			if compared++; all[k].Supply != got.Supply {
 				t.Errorf("the token %s (%s) has a supply of %s; of an index that had the states it is %s", got.Mint, got.Symbol, got.Supply.Dec(), all[k].Supply.Dec())
 			}
