@@ -160,6 +160,18 @@ func (r *OpenRun) Of(kind, status int) []time.Duration {
 	return out
 }
 
+// SinceSent is Of, counted from when each request was sent. A busy machine sends requests after they are due.
+func (r *OpenRun) SinceSent(kind, status int) []time.Duration {
+	var out []time.Duration
+	for i := range r.Shots {
+		if s := &r.Shots[i]; s.status == status && (kind < 0 || s.kind == kind) {
+			out = append(out, s.took-s.late)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Late is the sorted time by which requests were sent after they were due.
 func (r *OpenRun) Late() []time.Duration {
 	var out []time.Duration
