@@ -9,6 +9,8 @@ LINT := go tool -modfile=$(CURDIR)/hack/tools/go.mod golangci-lint
 # What the benchmarks compare with, a module of its own.
 PEERS := hack/bench/peers
 DATA ?= data
+# Tests wait for nodes, databases and browsers for much of their time, so that half as many packages again as there are cores are tested at once.
+PACKAGES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 
 .PHONY: help
 help: ## List the targets
@@ -29,7 +31,7 @@ setup: ## Install what the tests need: Debian packages, and Kubernetes and Helm 
 
 .PHONY: test
 test: setup verify lint ## Install what the tests need, then check and test everything
-	hack/test.sh -count=1 -timeout 30m ./...
+	hack/test.sh -p $(PACKAGES) -count=1 -timeout 30m ./...
 	go test -C $(PEERS) -count=1 ./...
 
 .PHONY: e2e
