@@ -156,7 +156,7 @@ func (p *mockPool) ask(list []*Call) (unsure []bool, gone bool, err error) {
 			if c.OK = p.way == manycalls.ByDeployless; c.OK {
 				c.Answer = p.deployless(c)
 			}
-		case c.To == Multicall3 && p.way == manycalls.ByMulticall3:
+		case c.To == Multicall3Address && p.way == manycalls.ByMulticall3:
 			var bodies []byte
 			c.Answer = numbers(32, c.Questions)
 			for i := range c.Questions {
