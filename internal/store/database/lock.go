@@ -22,5 +22,8 @@ func lockFile(path string) (unlock func() error, err error) {
 		}
 		return nil, errors.Join(err, f.Close())
 	}
-	return sync.OnceValue(f.Close), nil
+	return sync.OnceValue(func() error {
+		// To close the file isn't enough: a child that is being started has a copy of the descriptor for a moment, and would hold the lock.
+		return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close())
+	}), nil
 }
