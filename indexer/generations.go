@@ -280,7 +280,7 @@ func (ix *Indexer) newSuccessor(ctx context.Context, served *store.IndexStatus, 
 		plan: ix.plan,
 		successor: &successor{
 			of: served.ID, generation: generation, anew: ix.cfg.AskAnew && generation == ix.cfg.Generation || served.WantedAnew && generation == served.Wanted,
-			effort: chainconfig.EffortOf(cfg.Start.Block, served.Last.Number, bytes),
+			effort: chainconfig.EffortOf(cfg.Family, cfg.Start.Block, served.Last.Number, bytes),
 		},
 	}
 	if err := next.init(&cfg, newIndexID(cfg.ID), ix.store, ix.nodes, o); err != nil {

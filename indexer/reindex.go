@@ -50,6 +50,10 @@ func (r *Reindex) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	family, err := st.Indexes.Family(ctx, served.ID)
+	if err != nil {
+		return err
+	}
 	generation, ok, err := st.Indexes.Want(ctx, r.Chain, r.AskAnew)
 	if err != nil {
 		return err
@@ -57,17 +61,17 @@ func (r *Reindex) Run(ctx context.Context) error {
 	if !ok { // it was purged meanwhile
 		return noSuchChain(ctx, st, r.Chain)
 	}
-	effort := chainconfig.EffortOf(first, served.Last.Number, size.Bytes)
+	effort := chainconfig.EffortOf(family, first, served.Last.Number, size.Bytes)
 	facts := fmt.Sprintf("What nodes told of tokens and pools is used again, %d answers", size.Facts)
 	if r.AskAnew {
 		facts = fmt.Sprintf("What nodes told of tokens and pools is asked again, %d answers: that takes nodes which have the states of that time", size.Facts)
 	}
 	_, err = fmt.Fprintf(r.Out, `%s: generation %d is indexed when the chain's indexer runs, beside generation %d, which is served until the new one is at the head.
-It reads blocks %d to %d (%d): some %d calls where a node gives the logs of %d blocks at once.
+It reads blocks %d to %d: %s.
 %s.
 On the disk it takes about as much again as the chain has now, %s, until the former rows are deleted.
 `,
-		r.Chain, generation, served.Generation, first, served.Last.Number, effort.Blocks, effort.Calls, chainconfig.PastRange, facts, chainconfig.Megabytes(effort.Bytes))
+		r.Chain, generation, served.Generation, first, served.Last.Number, effort.Reading(), facts, chainconfig.Megabytes(effort.Bytes))
 	return err
 }
 

@@ -70,7 +70,7 @@ func TestReindex(t *testing.T) {
 				want []string
 			}{
 				{false, []string{
-					"base: generation 2 is indexed when the chain's indexer runs, beside generation 1", "reads blocks 345 to 12345 (12001): some 26 calls",
+					"base: generation 2 is indexed when the chain's indexer runs, beside generation 1", "It reads blocks 345 to 12345: some 26 calls for 12001 blocks, where a node gives the logs of 1000 at once.\n",
 					"used again, 1 answers", " MB, until the former rows are deleted",
 				}},
 				{true, []string{"base: generation 2 ", "asked again, 1 answers: that takes nodes"}},
@@ -114,6 +114,40 @@ func TestReindex(t *testing.T) {
 			}
 			if _, err := giveUp("base"); err == nil || !strings.Contains(err.Error(), "spec.indexer.generation asks for it: put 1 there") {
 				t.Errorf("given up where another generation is declared: %v", err)
+			}
+		})
+	}
+}
+
+// TestReindexOfSolana reads what the command says of a chain whose past is read block by block.
+func TestReindexOfSolana(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			dsn := storetest.DSN(t, kind)
+			st := storetest.OpenAt(t, dsn)
+			l, err := st.Leases.Acquire(t.Context(), "solana", "test", 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mint := market.SolanaAddress([32]byte{7})
+			token := market.Change[market.Address, market.Token]{Key: mint, After: &market.Token{Mint: mint}}
+			commit := &store.Commit{First: 1001, Last: market.Header{Number: 2024, Hash: market.Hash{1}, Time: 1_700_000_000}}
+			commit.Changes.Tokens = append(commit.Changes.Tokens, token)
+			if err := st.Commit(t.Context(), l, commit); err != nil {
+				t.Fatal(err)
+			}
+			if err := st.Close(); err != nil {
+				t.Fatal(err)
+			}
+			var out strings.Builder
+			if err := (&indexer.Reindex{Database: dsn, Chain: "solana", Out: &out}).Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			want := "It reads blocks 1001 to 2024: some 1026 calls for 1024 slots (one for each slot that has a block, one for each 512 slots, "
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("it says %q, want %q in it", out.String(), want)
 			}
 		})
 	}

@@ -79,6 +79,18 @@ const (
 	Solana Family = "Solana"
 )
 
+// FamilyOf is the family on whose chains an address is; empty for none.
+func FamilyOf(a market.Address) Family {
+	switch a.Kind() {
+	case market.EVMAccount, market.NativeCoin, market.V4Pool, market.EVMCurve:
+		return EVM
+	case market.SolanaKey, market.SolanaCurve:
+		return Solana
+	case market.NoAddress:
+	}
+	return ""
+}
+
 // CoinDecimals are those of the own coin of a family's chains; 0 for an unknown family.
 func (f Family) CoinDecimals() uint8 {
 	switch f {

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"math"
 	"time"
 
@@ -71,27 +70,6 @@ type Reindexing struct {
 	// Effort is about what it takes in all, as was found when this process began with it. It is nil in the answer of an older indexer.
 	Effort *Effort `json:"effort,omitempty"`
 }
-
-// PastRange is the number of blocks of the past that most nodes give the logs of at once.
-const PastRange = 1000
-
-// Effort is about what indexing a chain anew takes.
-type Effort struct {
-	// Blocks is how many blocks are read, Calls how many calls that takes where a node gives the logs of PastRange blocks at once.
-	Blocks uint64 `json:"blocks"`
-	Calls  uint64 `json:"calls"`
-	// Bytes is the room on the disk that the new index takes until the former rows are deleted: the size of the served index, on SQLite of the whole database.
-	Bytes int64 `json:"bytes"`
-}
-
-// EffortOf is what reading the blocks from first to last again takes, if the served index has some bytes.
-func EffortOf(first, last uint64, bytes int64) Effort {
-	blocks := last - min(first, last) + 1
-	return Effort{Blocks: blocks, Calls: 2 * ((blocks-1)/PastRange + 1), Bytes: bytes}
-}
-
-// Megabytes is a number of bytes as people read it.
-func Megabytes(bytes int64) string { return fmt.Sprintf("%.0f MB", float64(bytes)/1e6) }
 
 // Plan holds what a chain asks its endpoints for against what they allow.
 type Plan struct {

@@ -408,6 +408,21 @@ func (s Indexes) FirstBlock(ctx context.Context, index string) (number uint64, o
 	return uint64(first.Int64), first.Valid, nil
 }
 
+// Family is the family of an index's chain, by the address of one of its tokens: nothing else that is stored tells it. It is empty where the index has no
+// token.
+func (s Indexes) Family(ctx context.Context, index string) (chainconfig.Family, error) {
+	var mint []byte
+	err := s.db.Write.NewRaw("SELECT mint FROM tokens WHERE chain = ? LIMIT 1", index).Scan(ctx, &mint)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("database: read a token of index %s: %w", index, err)
+	}
+	c := model.Columns{Table: "tokens"}
+	return chainconfig.FamilyOf(c.Address(mint)), c.Err
+}
+
 // IndexSize is how much an index takes.
 type IndexSize struct {
 	// Facts is how many answers of nodes are kept.

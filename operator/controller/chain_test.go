@@ -326,8 +326,8 @@ func TestGenerationsOfAChain(t *testing.T) {
 		}
 		return out
 	}
-	effort := func(r *chainconfig.Reindexing, last uint64, bytes int64) *chainconfig.Reindexing {
-		e := chainconfig.EffortOf(r.First, last, bytes)
+	effort := func(f chainconfig.Family, r *chainconfig.Reindexing, last uint64, bytes int64) *chainconfig.Reindexing {
+		e := chainconfig.EffortOf(f, r.First, last, bytes)
 		r.Effort = &e
 		return r
 	}
@@ -337,11 +337,17 @@ func TestGenerationsOfAChain(t *testing.T) {
 	}{
 		{next(chainconfig.PhaseStarting, 0, ""), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 0 % of the blocks"},
 		{
-			effort(next(chainconfig.PhaseStarting, 0, ""), 1099, 123_400_000),
+			effort(chainconfig.EVM, next(chainconfig.PhaseStarting, 0, ""), 1099, 123_400_000),
 			"Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 0 % of the blocks. In all it takes some 2 calls " +
 				"for 1000 blocks, where a node gives the logs of 1000 at once, and about 123 MB on the disk until the former rows are deleted",
 		},
-		{effort(next(chainconfig.PhaseBackfilling, 400, ""), 1100, 123_400_000), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 30 % of the blocks. In all it takes some 4 calls for 1001 blocks"},
+		{effort("", next(chainconfig.PhaseBackfilling, 400, ""), 1100, 123_400_000), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 30 % of the blocks. In all it takes some 4 calls for 1001 blocks"},
+		{
+			effort(chainconfig.Solana, next(chainconfig.PhaseBackfilling, 400, ""), 1099, 123_400_000),
+			"Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 30 % of the blocks. In all it takes some 1002 calls " +
+				"for 1000 slots (one for each slot that has a block, one for each 512 slots, and a tenth more where there are several endpoints), which bring some 16 GB " +
+				"where blocks are as long as on the mainnet, or a fifth of that where nodes compress, and about 123 MB on the disk until the former rows are deleted",
+		},
 		{next(chainconfig.PhaseBackfilling, 199, ""), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 0 %"},
 		{next(chainconfig.PhaseBackfilling, 200, ""), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 10 %"},
 		{next(chainconfig.PhaseFailing, 300, "no endpoint answers"), "Reindexing True Interrupted generation 2 is indexed beside generation 1, which is served: no endpoint answers"},

@@ -334,8 +334,7 @@ func reindexingBy(s *chainconfig.State) condition {
 	}
 	message += fmt.Sprintf("it has about %d %% of the blocks", tenths(s)*10)
 	if e := next.Effort; e != nil {
-		message += fmt.Sprintf(". In all it takes some %d calls for %d blocks, where a node gives the logs of %d at once, and about %s on the disk until the former "+
-			"rows are deleted", e.Calls, e.Blocks, chainconfig.PastRange, chainconfig.Megabytes(e.Bytes))
+		message += fmt.Sprintf(". In all it takes %s, and about %s on the disk until the former rows are deleted", e.Reading(), chainconfig.Megabytes(e.Bytes))
 	}
 	return with(metav1.ConditionTrue, v1alpha1.ReasonIndexing, message)
 }
