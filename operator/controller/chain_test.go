@@ -352,6 +352,7 @@ func TestGenerationsOfAChain(t *testing.T) {
 		{next(chainconfig.PhaseBackfilling, 200, ""), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 10 %"},
 		{next(chainconfig.PhaseFailing, 300, "no endpoint answers"), "Reindexing True Interrupted generation 2 is indexed beside generation 1, which is served: no endpoint answers"},
 		{next(chainconfig.PhaseHalted, 300, "too deep"), "Reindexing True Halted generation 2 is indexed beside generation 1, which is served: too deep"},
+		{next(chainconfig.PhaseHalted, 300, "deeper still"), "Reindexing True Halted generation 2 is indexed beside generation 1, which is served: deeper still"},
 		{next(chainconfig.PhaseWaiting, 300, ""), "Reindexing True Interrupted generation 2 is indexed beside generation 1, which is served: it waits for another process"},
 		{next(chainconfig.PhaseFollowing, 1200, ""), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 100 %"},
 	} {
@@ -361,7 +362,10 @@ func TestGenerationsOfAChain(t *testing.T) {
 	}
 	w.indexers.says("base", says(2, nil))
 	w.become(c, "Reindexing False Served generation 2 is served", "Ready True Ready")
-	w.told(c, map[string]int{"Normal Ready ready": 1, "Normal Served generation 2 is served": 1})
+	w.told(c, map[string]int{
+		"Normal Ready ready": 1, "Warning Halted generation 2 is indexed beside generation 1, which is served: too deep": 1,
+		"Normal Served generation 2 is served": 1,
+	})
 
 	before := w.hash("base")
 	w.patch(c, `{"spec":{"indexer":{"generation":2,"facts":"Asked"}}}`)

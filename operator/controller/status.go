@@ -357,13 +357,18 @@ func sameVerdicts(a, b []metav1.Condition) bool {
 
 // announce writes an Event when Ready became true or false, or is false for another reason, or true with a message where it had none. That an
 // indexer starts, and reads the chain's past, is told only where the chain was ready before. That something declared is wrong is told as well,
-// and which generation is served once no other is indexed: Ready doesn't say so.
+// that another generation of the index has halted, and which generation is served once no other is indexed: Ready doesn't say so. A generation that is
+// interrupted is no Event: it is tried again after seconds, and may be interrupted again and again.
 func announce(r events.EventRecorder, o runtime.Object, before, after []metav1.Condition) {
 	declared := meta.FindStatusCondition(after, v1alpha1.ConditionAsDeclared)
 	if declared != nil && declared.Status == metav1.ConditionFalse && !meta.IsStatusConditionFalse(before, v1alpha1.ConditionAsDeclared) {
 		r.Eventf(o, nil, corev1.EventTypeWarning, declared.Reason, action, "%s", note(declared.Message))
 	}
 	anew := meta.FindStatusCondition(after, v1alpha1.ConditionReindexing)
+	former := meta.FindStatusCondition(before, v1alpha1.ConditionReindexing)
+	if anew != nil && anew.Reason == v1alpha1.ReasonHalted && (former == nil || former.Reason != v1alpha1.ReasonHalted) {
+		r.Eventf(o, nil, corev1.EventTypeWarning, anew.Reason, action, "%s", note(anew.Message))
+	}
 	if meta.IsStatusConditionTrue(before, v1alpha1.ConditionReindexing) && anew != nil && anew.Status == metav1.ConditionFalse {
 		r.Eventf(o, nil, corev1.EventTypeNormal, anew.Reason, action, "%s", note(anew.Message))
 	}
