@@ -100,7 +100,7 @@ func install(t *testing.T) *installation {
 	return i
 }
 
-func (i *installation) chain(ready metav1.ConditionStatus, reason, message string) {
+func (i *installation) chain(ready metav1.ConditionStatus, reason, message string, others ...metav1.Condition) {
 	i.t.Helper()
 	var c v1alpha1.Chain
 	err := yaml.Unmarshal([]byte(resolvetest.Good), &c)
@@ -112,14 +112,22 @@ func (i *installation) chain(ready metav1.ConditionStatus, reason, message strin
 		err = i.client.Get(i.t.Context(), client.ObjectKeyFromObject(&c), &c)
 	}
 	if err == nil {
-		c.Status.Conditions = []metav1.Condition{{
+		c.Status.Conditions = append([]metav1.Condition{{
 			Type: v1alpha1.ConditionReady, Status: ready, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(start),
-		}}
+		}}, others...)
 		err = i.client.Status().Update(i.t.Context(), &c)
 	}
 	if err != nil {
 		i.t.Fatal(err)
 	}
+}
+
+// reindexing has a chain that is ready say something of another generation of its index.
+func (i *installation) reindexing(status metav1.ConditionStatus, reason, message string) {
+	i.t.Helper()
+	i.chain(metav1.ConditionTrue, v1alpha1.ReasonReady, "the chain is served", metav1.Condition{
+		Type: v1alpha1.ConditionReindexing, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(start),
+	})
 }
 
 func (i *installation) pod(name, component string, ready bool) {
@@ -218,6 +226,8 @@ func (i *installation) examine(chain string) (string, error) {
 func TestFindsTheCause(t *testing.T) {
 	t.Parallel()
 	old := 900.0
+	const giveUp = "         -> mend what this names: it is tried again by itself. To give it up, put the number that is served back into spec.indexer.generation of Chain base, " +
+		"or run boardwalk reindex --cancel base where boardwalk reindex asked for it"
 	for name, x := range map[string]struct {
 		wreck func(i *installation)
 		// lines are in the text, last is its last line but for nothing wrong.
@@ -264,6 +274,16 @@ func TestFindsTheCause(t *testing.T) {
 			i.end("base-0")
 			i.silent["base-0"] = true
 		}, []string{"ok     base: block 100 of 101 is indexed, 2s behind"}, "Nothing wrong was found. If a price looks old all the same, that token had no trade."},
+		"a generation that has halted": {func(i *installation) {
+			i.reindexing(metav1.ConditionTrue, v1alpha1.ReasonHalted, "generation 2 is indexed beside generation 1, which is served: a reorg")
+		}, []string{
+			"ok     base: Ready", "look   base: Reindexing, Halted: generation 2 is indexed beside generation 1, which is served: a reorg", giveUp,
+		}, "Nothing wrong was found. If a price looks old all the same, that token had no trade."},
+		"a generation that is interrupted": {func(i *installation) {
+			i.reindexing(metav1.ConditionTrue, v1alpha1.ReasonInterrupted, "generation 2 is indexed beside generation 1, which is served: no endpoint answers")
+		}, []string{
+			"look   base: Reindexing, Interrupted: generation 2 is indexed beside generation 1, which is served: no endpoint answers", giveUp,
+		}, "Nothing wrong was found. If a price looks old all the same, that token had no trade."},
 		"a hostile message": {func(i *installation) {
 			i.chain(metav1.ConditionFalse, v1alpha1.ReasonBehind, "a\nok     all is well\x1b[2J")
 		}, []string{"wrong  base: Behind: a ok all is well[2J"}, "base: Behind: a ok all is well[2J"},
