@@ -85,25 +85,29 @@ func (r *Reindex) giveUp(ctx context.Context, st *store.Store) error {
 	if err != nil {
 		return err
 	}
-	served, latest := int64(0), int64(0)
+	served, latest, former := int64(0), int64(0), int64(0)
 	for i := range list {
 		latest = max(latest, list[i].Generation)
 		if list[i].Served {
-			served = list[i].Generation
+			served, former = list[i].Generation, list[i].GivenUp
 		}
 	}
-	switch {
-	case generation > 0:
+	if generation > 0 {
 		_, err = fmt.Fprintf(r.Out, `%s: generation %d is given up; generation %d stays served.
 The chain's indexer stops making it within seconds, or doesn't begin with it, and deletes its rows from a minute later on, while it runs.
 The next boardwalk reindex %s makes generation %d. What spec.indexer.generation asks for is made all the same: put %d there to give that up too.
 `, r.Chain, generation, served, r.Chain, max(generation, latest)+1, served)
 		return err
-	case latest > served:
-		return fmt.Errorf("nothing is given up: generation %d of chain %q is served, and boardwalk reindex asks for no other one. Generation %d was given up "+
-			"before, and its rows are still there, or spec.indexer.generation asks for it: put %d there to give it up", served, r.Chain, latest, served)
 	}
-	return fmt.Errorf("nothing is given up: generation %d of chain %q is served, and boardwalk reindex asks for no other one", served, r.Chain)
+	text := fmt.Sprintf("nothing is given up: generation %d of chain %q is served, and boardwalk reindex asks for no other one", served, r.Chain)
+	if former > 0 {
+		text += fmt.Sprintf(". Generation %d was given up before", former)
+	}
+	if latest > served {
+		text += fmt.Sprintf(". Generation %d still has rows: the chain's indexer deletes them while it runs, unless spec.indexer.generation asks for it: put %d there "+
+			"to give it up", latest, served)
+	}
+	return errors.New(text)
 }
 
 // served is the index that is served.
