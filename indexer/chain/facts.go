@@ -33,7 +33,7 @@ const (
 // SampleSource asks tokens for supplies and balances, which derivation is held against.
 type SampleSource interface {
 	Supplies(ctx context.Context, at Ref, tokens []market.Address, doubt func(market.SupplyFact) Doubt) ([]market.SupplyFact, error)
-	// TellsNewestSupplies reports whether nodes tell supplies as they are now, and not those of a given block. It may come to be another.
+	// TellsNewestSupplies reports whether nodes tell supplies as they are now, and not those of a given block. The answer may change.
 	TellsNewestSupplies() bool
 	// NewestSupplies are the supplies of tokens after the newest blocks that nodes have, which are no earlier than a given one. Where nodes tell supplies of a
 	// given block there are none, nor of tokens of which no two of several endpoints say the same.
@@ -41,7 +41,7 @@ type SampleSource interface {
 	Balances(ctx context.Context, at Ref, keys []market.BalanceKey, doubt func(market.Fact) bool) ([]market.BalanceFact, error)
 }
 
-// SupplyAfter is a token's supply after a block. Hash is zero where nodes don't tell the block's; else the chain has to have a block of that hash.
+// SupplyAfter is a token's supply after a block. Hash is the block's hash, and zero where nodes don't tell it. A supply with a hash counts only if the chain has that block.
 type SupplyAfter struct {
 	market.SupplyFact
 

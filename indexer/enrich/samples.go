@@ -145,10 +145,7 @@ func (e *enrichment) sample(ctx context.Context, b *market.Block, keys []market.
 	for _, f := range supplies {
 		e.add(b, f)
 	}
-	if !e.Nodes.TellsNewestSupplies() || !e.following {
-		return nil
-	}
-	return e.keepNewestSupplies(asking, b, mints)
+	return e.sampleNewestSupplies(asking, b, mints, expect)
 }
 
 // wantedSupplies draws tokens that are asked for their supply although nothing moves them: priced ones that told none when they came up, for

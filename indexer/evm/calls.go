@@ -62,11 +62,18 @@ type call struct {
 // calls runs eth_calls at a block, as the block's hash names it. gone reports that no node keeps that block's state; then
 // there are no answers.
 func (s *Source) calls(ctx context.Context, at chain.Ref, list []*call) (gone bool, err error) {
-	isRecent := at.Number+lateBlocks > s.seen.Load()
+	if len(list) == 0 {
+		return false, nil
+	}
+	seen := s.seen.Load()
+	isRecent := at.Number+lateBlocks > seen
 	err = s.callsAt(ctx, blockParam(at), list)
 	gone = err != nil && stateMissing(err, isRecent)
-	if isRecent && (gone || err == nil) {
-		s.newestAlone.Store(gone)
+	switch {
+	case gone && isRecent:
+		s.newestAlone.Store(true)
+	case err == nil && at.Number < seen: // of the newest block such a node may answer by its hash, too
+		s.newestAlone.Store(false)
 	}
 	if gone {
 		return true, nil

@@ -104,12 +104,12 @@ func (cs Contracts) newestOn(ctx context.Context, e *endpoint, pools []market.Po
 	return out
 }
 
-// withinOneBlock has an endpoint asked for the newest state of so many contracts, until its head is the same before and after; then it gives that head. Each time it has half as
-// many asked for. ok is false where the head moves on each time, or the endpoint fails.
+// withinOneBlock has an endpoint asked for the newest state of so many contracts, until its head is the same before and after; then it gives that head. Each further try
+// asks for half as many. ok is false where the head moves on each time, or the endpoint fails.
 func (cs Contracts) withinOneBlock(ctx context.Context, e *endpoint, count int, ask func(ctx context.Context, count int) error) (head chain.Ref, ok bool) {
-	ctx, cancel := context.WithTimeout(ctx, newestTime)
+	timed, cancel := context.WithTimeout(ctx, newestTime)
 	defer cancel()
-	_ = cs.s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error {
+	_ = cs.s.pool.On(timed, e, func(ctx context.Context, e *endpoint) error {
 		for try := 0; try < newestTries && count > 0; try++ {
 			var before, after chain.Header
 			if err := e.Do(ctx, tagRequest(newest, &before)); err != nil {
@@ -129,6 +129,9 @@ func (cs Contracts) withinOneBlock(ctx context.Context, e *endpoint, count int, 
 		}
 		return nil
 	})
+	if timed.Err() != nil && ctx.Err() == nil {
+		e.tookTooLong(cs.s.vouchPause())
+	}
 	return head, ok
 }
 

@@ -20,11 +20,11 @@ type suppliedAmount struct {
 	ok     bool
 }
 
-// TellsNewestSupplies reports whether no node gave the state of the last recent block that was asked for.
+// TellsNewestSupplies reports whether nodes seem to give no state but the newest: none gave that of the last recent block that was asked for.
 func (cs Contracts) TellsNewestSupplies() bool { return cs.s.newestAlone.Load() }
 
 // NewestSupplies asks tokens for their supply as it is now, which is that after the newest block if the block is the same before and after the question. Where there
-// are several endpoints two have to say the same, each of its own newest block; the supply then holds for the later one of both.
+// are several endpoints two have to say the same after the same block.
 func (cs Contracts) NewestSupplies(ctx context.Context, noEarlier uint64, tokens []market.Address) (out []chain.SupplyAfter, err error) {
 	if !cs.TellsNewestSupplies() {
 		return nil, nil
@@ -37,7 +37,7 @@ func (cs Contracts) NewestSupplies(ctx context.Context, noEarlier uint64, tokens
 	}
 	asking.Wait()
 	for i, token := range tokens {
-		if amount, after, ok := agreedSupply(told, i, len(cs.s.pool.List) == 1); ok {
+		if amount, after, ok := cs.agreedSupply(told, i); ok {
 			out = append(out, chain.SupplyAfter{SupplyFact: market.SupplyFact{Token: token, Supply: amount}, After: after.Number, Hash: after.Hash})
 		}
 	}
@@ -65,27 +65,28 @@ func (cs Contracts) newestSuppliesOn(ctx context.Context, e *endpoint, noEarlier
 	return out
 }
 
-// agreedSupply is the supply of the i-th token that two endpoints told alike, after the later block of theirs, or that a chain's only endpoint told.
-func agreedSupply(told []newestSupplies, i int, isAlone bool) (amount market.Amount, after chain.Ref, ok bool) {
+// agreedSupply is the supply of the i-th token that two endpoints told alike after the same block, or that a chain's only endpoint told.
+func (cs Contracts) agreedSupply(told []newestSupplies, i int) (amount market.Amount, after chain.Ref, ok bool) {
 	var given []newestSupplies
 	for _, t := range told {
 		if i < len(t.supplies) && t.supplies[i].ok {
 			given = append(given, t)
 		}
 	}
-	if isAlone && len(given) == 1 {
+	if len(cs.s.pool.List) == 1 && len(given) == 1 {
 		return given[0].supplies[i].amount, given[0].after, true
 	}
 	for k, a := range given {
 		for _, b := range given[:k] {
-			if a.supplies[i].amount != b.supplies[i].amount {
-				continue
+			if a.after == b.after && a.supplies[i].amount == b.supplies[i].amount {
+				amount, after, ok = a.supplies[i].amount, a.after, true
 			}
-			if after = a.after; b.after.Number > after.Number {
-				after = b.after
-			}
-			return a.supplies[i].amount, after, true
 		}
 	}
-	return amount, after, false
+	for _, t := range given {
+		if ok && t.after == after && t.supplies[i].amount != amount {
+			cs.s.contradicted(t.by)
+		}
+	}
+	return amount, after, ok
 }

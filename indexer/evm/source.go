@@ -53,7 +53,7 @@ type Source struct {
 	headersFail atomic.Bool
 	seals       seals
 	manyCalls   manycalls.Chain
-	// newestAlone says that no node gave the state of the last recent block that was asked for: they tell the newest state alone.
+	// newestAlone says that nodes seem to give no state but the newest: none gave that of the last recent block that was asked for.
 	newestAlone atomic.Bool
 }
 
