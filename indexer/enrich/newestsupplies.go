@@ -85,7 +85,8 @@ func (e *enrichment) supplies(ctx context.Context) error {
 			if s.After >= b.Number || hasHash(s) && len(b.Txs) == 0 {
 				return false
 			}
-			if !slices.ContainsFunc(b.Facts, isSupplyOf(s.Token)) && !(hasHash(s) && e.isSupplyKnown(s.Token, i)) {
+			isKnown := hasHash(s) && e.isSupplyKnown(s.Token, i) || slices.ContainsFunc(b.Facts, isSupplyOf(s.Token))
+			if !isKnown {
 				e.add(b, s.SupplyFact)
 			}
 			return true
