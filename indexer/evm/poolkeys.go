@@ -36,33 +36,11 @@ func (cs Contracts) KeysOfPools(ctx context.Context, exchanges []chainconfig.Exc
 		return nil, err
 	}
 	for i, c := range list {
-		if p, ok := readV4Key(of[i], c.answer); ok {
+		if p, ok := decode.V4Key(of[i], c.answer); ok {
 			known = append(known, p)
 		}
 	}
 	return known, nil
-}
-
-// readV4Key reads a PoolKey (PoolKey.sol): currencies, fee, tick spacing, hooks. ok is false for a key of another pool.
-func readV4Key(p market.PoolCreated, answer []byte) (_ market.PoolCreated, ok bool) {
-	const length = 5 * 32
-	if len(answer) < length {
-		return p, false
-	}
-	var w [5][32]byte
-	for i := range w {
-		w[i] = [32]byte(answer[32*i:])
-	}
-	fee := decode.Uint(w[2])
-	p.Token0, p.Token1 = market.EVMAddress(w[0]), market.EVMAddress(w[1])
-	if p.TickSpacing, ok = decode.Int24(w[3]); !ok || !fee.IsUint64() || fee.Uint64() > decode.DynamicFee {
-		return p, false
-	}
-	p.Hooks = market.EVMParty(w[4])
-	if fee.Uint64() != decode.DynamicFee {
-		p.FeePips = uint32(fee.Uint64())
-	}
-	return p, v4PoolID(p, uint32(fee.Uint64())) == p.Pool
 }
 
 // CreationsOfPools looks for the logs by which Uniswap V4 pools were made, in one range of blocks that ends with a given block. The range is as wide as the
@@ -104,25 +82,11 @@ func (e *endpoint) creationsOfPools(ctx context.Context, managers, pools []marke
 			return nil, from, err
 		}
 		for i := range logs {
-			if c, ok := asCreation(&logs[i]); ok && slices.Contains(pools, c.Pool) && slices.Contains(managers, c.Factory) {
+			if c, ok := decode.V4Creation(&logs[i]); ok && slices.Contains(pools, c.Pool) && slices.Contains(managers, c.Factory) {
 				created = append(created, c)
 			}
 		}
 		got.Done()
 		return created, from, nil
 	}
-}
-
-// asCreation reads a log by which a pool was made, as the pool's id shows.
-func asCreation(l *decode.Log) (created market.PoolCreated, ok bool) {
-	if l.NumTopics == 0 || l.Topics[0] != decode.TopicV4Initialize {
-		return created, false
-	}
-	created, ok = decode.V4Initialize(l).(market.PoolCreated)
-	if !ok {
-		return created, false
-	}
-	// The id doesn't prove price and tick. Nobody needs them: the pool's present state is read.
-	created.SqrtPriceX96, created.Tick = market.Amount{}, 0
-	return created, v4PoolID(created, created.FeePips) == created.Pool || v4PoolID(created, decode.DynamicFee) == created.Pool
 }

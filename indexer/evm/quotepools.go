@@ -6,7 +6,6 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
-	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -87,7 +86,7 @@ func (cs Contracts) UsualPools(exchanges []chainconfig.Exchange, pairs [][2]mark
 					if p.Token1.Compare(p.Token0) < 0 {
 						p.Token0, p.Token1 = p.Token1, p.Token0
 					}
-					p.Pool = v4PoolID(p, tier.fee)
+					p.Pool = decode.V4PoolID(p, tier.fee)
 					pools = append(pools, p)
 				}
 			}
@@ -95,14 +94,3 @@ func (cs Contracts) UsualPools(exchanges []chainconfig.Exchange, pairs [][2]mark
 	}
 	return pools
 }
-
-// v4PoolID is the id of a pool with a fee, which may be decode.DynamicFee: the hash of the pool's key (PoolId.sol).
-func v4PoolID(p market.PoolCreated, fee uint32) market.Address {
-	hooks := p.Hooks
-	if hooks.IsNone() {
-		hooks = market.Native
-	}
-	return market.PoolID(hash.Keccak256(addressWord(p.Token0), addressWord(p.Token1), decode.NumberWord(uint64(fee)), decode.SignedWord(int(p.TickSpacing)), addressWord(hooks)))
-}
-
-func addressWord(a market.Address) []byte { return append(make([]byte, 12), a.Bytes()...) }

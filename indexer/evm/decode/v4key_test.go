@@ -1,9 +1,8 @@
-package evm
+package decode
 
 import (
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -30,10 +29,10 @@ func TestPoolID(t *testing.T) {
 		fee  uint32
 		want string
 	}{
-		{clawd, decode.DynamicFee, "0x9fd58e73d8047cb14ac540acd141d3fc1a41fb6252d674b730faf62fe24aa8ce"},
+		{clawd, DynamicFee, "0x9fd58e73d8047cb14ac540acd141d3fc1a41fb6252d674b730faf62fe24aa8ce"},
 		{wchan, 10_000, "0x81c7a2a2c33ea285f062c5ac0c4e3d4ffb2f6fd2588bbd354d0d3af8a58b6337"},
 	} {
-		if got := v4PoolID(test.pool, test.fee).String(); got != test.want {
+		if got := V4PoolID(test.pool, test.fee).String(); got != test.want {
 			t.Errorf("the pool has the id %s, want %s", got, test.want)
 		}
 	}
