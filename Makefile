@@ -9,8 +9,8 @@ LINT := go tool -modfile=$(CURDIR)/hack/tools/go.mod golangci-lint
 # What the benchmarks compare with, a module of its own.
 PEERS := hack/bench/peers
 DATA ?= data
-# Tests wait for nodes, databases and browsers for much of their time, so that half as many packages again as there are cores are tested at once.
-PACKAGES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
+# Tests wait for nodes, databases and browsers for much of their time. On a machine of few cores, half as many packages again as there are cores are tested at once.
+AT_ONCE := $(shell n=$$(getconf _NPROCESSORS_ONLN); [ $$n -gt 4 ] || echo "-p $$((n * 3 / 2))")
 
 .PHONY: help
 help: ## List the targets
@@ -31,7 +31,7 @@ setup: ## Install what the tests need: Debian packages, and Kubernetes and Helm 
 
 .PHONY: test
 test: setup verify lint ## Install what the tests need, then check and test everything
-	hack/test.sh -p $(PACKAGES) -count=1 -timeout 30m ./...
+	hack/test.sh $(AT_ONCE) -count=1 -timeout 30m ./...
 	go test -C $(PEERS) -count=1 ./...
 
 .PHONY: e2e

@@ -89,7 +89,8 @@ func (d *Doctor) lookAtChain(p *report) {
 	for i := range conditions {
 		switch c := &conditions[i]; {
 		case c.Type == v1alpha1.ConditionReindexing && (c.Reason == v1alpha1.ReasonHalted || c.Reason == v1alpha1.ReasonInterrupted):
-			d.say(look, p.id, c.Type+", "+c.Reason+": "+c.Message, fmt.Sprintf("mend what this names: it is tried again by itself. To give it up, put the number that is served back into "+
+			d.say(look, p.id, c.Type+", "+c.Reason+": "+c.Message, fmt.Sprintf("it is tried again by itself, which helps once what this names is mended or over. After a reorganisation that was too deep, raise spec.reorgBlocks and "+
+				"spec.indexer.generation. To give it up, put the number that is served back into "+
 				"spec.indexer.generation of Chain %s, or run boardwalk reindex --cancel %s where boardwalk reindex asked for it", p.resource.Name, p.id))
 		case c.Status != metav1.ConditionFalse:
 		case c.Type == v1alpha1.ConditionAccepted:

@@ -226,7 +226,8 @@ func (i *installation) examine(chain string) (string, error) {
 func TestFindsTheCause(t *testing.T) {
 	t.Parallel()
 	old := 900.0
-	const giveUp = "         -> mend what this names: it is tried again by itself. To give it up, put the number that is served back into spec.indexer.generation of Chain base, " +
+	const giveUp = "         -> it is tried again by itself, which helps once what this names is mended or over. After a reorganisation that was too deep, raise spec.reorgBlocks and " +
+		"spec.indexer.generation. To give it up, put the number that is served back into spec.indexer.generation of Chain base, " +
 		"or run boardwalk reindex --cancel base where boardwalk reindex asked for it"
 	for name, x := range map[string]struct {
 		wreck func(i *installation)

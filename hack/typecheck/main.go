@@ -1,4 +1,4 @@
-// Typecheck reports the errors for which modules wouldn't compile on another operating system and processor. It reads all sources, the tests' too, and makes no code, which takes a
+// Typecheck reports the errors for which modules wouldn't compile on another operating system and processor. It reads the sources, the tests' too, and makes no code, which takes a
 // fraction of the time of a build.
 package main
 

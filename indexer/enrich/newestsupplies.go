@@ -21,8 +21,14 @@ type newestSupplies struct{ list []chain.SupplyAfter }
 
 // askNewestSupplies asks for the supplies of tokens that a block brings up, where no node told one of the state after that block.
 func (e *enrichment) askNewestSupplies(ctx context.Context, b *market.Block, facts []market.TokenFact) error {
-	if !e.Nodes.TellsNewestSupplies() || !e.following || e.GivesUp(budget.Samples) { // far below the head it is no use
+	if !e.Nodes.TellsNewestSupplies() || !e.following { // far below the head it is no use
 		return nil
+	}
+	if !e.Config.Family.KeepsSupplies() { // where programs keep supplies, that is how a new token tells its own
+		if e.GivesUp(budget.Samples) {
+			return nil
+		}
+		ctx = rpc.For(ctx, budget.Samples)
 	}
 	var tokens []market.Address
 	for i := range facts {
@@ -33,7 +39,7 @@ func (e *enrichment) askNewestSupplies(ctx context.Context, b *market.Block, fac
 	if len(tokens) == 0 {
 		return nil
 	}
-	return e.keepNewestSupplies(rpc.For(ctx, budget.Samples), b, tokens)
+	return e.keepNewestSupplies(ctx, b, tokens)
 }
 
 // sampleNewestSupplies asks for the newest supplies of tokens that are sampled: of all where programs keep supplies, and else of those that have none. A supply that
@@ -147,8 +153,15 @@ func isOfAnotherState(s *chain.SupplyAfter, b *market.Block) bool {
 func changesSupply(b *market.Block, token market.Address) bool {
 	for _, tx := range b.Txs {
 		for _, l := range tx.Logs {
-			if t, ok := l.Event.(market.Transfer); ok && t.Token == token && (t.From.IsNone() || t.To.IsNone()) {
-				return true
+			switch ev := l.Event.(type) {
+			case market.Transfer:
+				if ev.Token == token && (ev.From.IsNone() || ev.To.IsNone()) {
+					return true
+				}
+			case market.Wrap:
+				if ev.Token == token {
+					return true
+				}
 			}
 		}
 	}

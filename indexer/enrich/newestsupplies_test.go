@@ -27,9 +27,9 @@ func TestBlockOfANewestSupply(t *testing.T) {
 		b.Txs = []market.Tx{{}}
 		return b
 	}
-	event := func(number uint64, transfer market.Transfer) market.Block {
+	event := func(number uint64, ev market.Event) market.Block {
 		b := busy(number)
-		b.Txs[0].Logs = []market.Log{{Event: transfer}}
+		b.Txs[0].Logs = []market.Log{{Event: ev}}
 		return b
 	}
 	forked := func(b market.Block) market.Block {
@@ -60,6 +60,8 @@ func TestBlockOfANewestSupply(t *testing.T) {
 		"a block 11 of another block 10":           {supply: hashed, blocks: []market.Block{forked(busy(11)), busy(12)}},
 		"the next block makes some":                {supply: hashed, blocks: []market.Block{event(11, market.Transfer{Token: token, To: at(3)}), busy(12)}},
 		"the next block burns some":                {supply: hashed, blocks: []market.Block{event(11, market.Transfer{Token: token, From: at(3)}), busy(12)}},
+		"the next block wraps some":                {supply: hashed, blocks: []market.Block{event(11, market.Wrap{Token: token, Account: at(3)}), busy(12)}},
+		"the next block wraps another":             {supply: hashed, blocks: []market.Block{event(11, market.Wrap{Token: at(21), Account: at(3)})}, want: 11},
 		"the next block moves some":                {supply: hashed, blocks: []market.Block{event(11, market.Transfer{Token: token, From: at(3), To: at(4)})}, want: 11},
 		"the next block makes some of another":     {supply: hashed, blocks: []market.Block{event(11, market.Transfer{Token: at(21), To: at(3)})}, want: 11},
 		"a later block makes some":                 {supply: hashed, blocks: []market.Block{empty(11), event(12, market.Transfer{Token: token, To: at(3)})}, want: 12},

@@ -109,12 +109,14 @@ func (cs Contracts) newestOn(ctx context.Context, e *endpoint, pools []market.Po
 func (cs Contracts) withinOneBlock(ctx context.Context, e *endpoint, count int, ask func(ctx context.Context, count int) error) (head chain.Ref, ok bool) {
 	timed, cancel := context.WithTimeout(ctx, newestTime)
 	defer cancel()
+	answers := false
 	_ = cs.s.pool.On(timed, e, func(ctx context.Context, e *endpoint) error {
 		for try := 0; try < newestTries && count > 0; try++ {
 			var before, after chain.Header
 			if err := e.Do(ctx, tagRequest(newest, &before)); err != nil {
 				return err
 			}
+			answers = true
 			if err := ask(ctx, count); err != nil {
 				return err
 			}
@@ -129,7 +131,7 @@ func (cs Contracts) withinOneBlock(ctx context.Context, e *endpoint, count int, 
 		}
 		return nil
 	})
-	if timed.Err() != nil && ctx.Err() == nil {
+	if !answers && timed.Err() != nil && ctx.Err() == nil {
 		e.tookTooLong(cs.s.vouchPause())
 	}
 	return head, ok

@@ -144,18 +144,13 @@ func (s *trial) liveFor(t *testing.T, during time.Duration) {
 	}
 }
 
-// withoutFault are the faults of a profile's streams that didn't come yet. A message that is too long needs a block of that length, so it isn't one of them.
-func (s *trial) withoutFault(profile string) (list []string) {
-	if profile != "yellowstone-moody" {
-		return nil
+// withoutFault are the faults of a profile's streams that didn't come yet.
+func (s *trial) withoutFault(profile string) []string {
+	p, err := node.ProfileOf(profile)
+	if err != nil {
+		panic(err)
 	}
-	counts := s.node.Counts()
-	for _, fault := range []string{"block left out", "message cut", "block late", "stream ended", "stream stopped"} {
-		if counts.Refused[fault] == 0 {
-			list = append(list, fault)
-		}
-	}
-	return list
+	return p.Stream.MissingFaults(s.node.Counts().Refused)
 }
 
 // streamed wants the index to have read the stream of a profile: one without a fault tells the head, which is asked for seldom then.

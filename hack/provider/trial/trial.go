@@ -98,6 +98,9 @@ func (t *trial) run(ctx context.Context) error {
 	if profile.Stream.Offered && counts.Streamed == 0 {
 		return errors.New("the index read no block from the stream")
 	}
+	if missing := profile.Stream.MissingFaults(counts.Refused); len(missing) > 0 {
+		return fmt.Errorf("faults that never came, so that the trial shows little: %s; a longer one (--for) may have them", strings.Join(missing, ", "))
+	}
 	if err := t.compare(ctx, m, ix, &profile, start); err != nil {
 		return err
 	}

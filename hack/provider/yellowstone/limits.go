@@ -2,6 +2,7 @@ package yellowstone
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,6 +59,38 @@ func ReportedFaults() []Fault {
 		{After: 5},
 		{After: 5, Stops: true},
 	}
+}
+
+// The names by which a stand-in's counter counts faults.
+const (
+	blockLeftOut  = "block left out"
+	messageCut    = "message cut"
+	blockLate     = "block late"
+	streamEnded   = "stream ended"
+	streamStopped = "stream stopped"
+)
+
+// MissingFaults are the faults of such streams that didn't come yet, where came counts them by their names. A message that is too long needs a block of that length, so it
+// isn't one of them.
+func (l *Limits) MissingFaults(came map[string]int64) (names []string) {
+	if l.MissEvery > 0 {
+		names = append(names, blockLeftOut)
+	}
+	for _, f := range l.Faults {
+		if f.Blocks > 0 {
+			names = append(names, blockLate)
+		}
+		switch {
+		case f.Cut:
+			names = append(names, messageCut)
+		case f.Stops:
+			names = append(names, streamStopped)
+		default:
+			names = append(names, streamEnded)
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return came[name] > 0 })
 }
 
 // Refusal is a status of gRPC with which a stream ends. The zero value is an end without an error.

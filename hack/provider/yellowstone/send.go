@@ -35,7 +35,7 @@ func (s *Server) send(stream grpc.ServerStream, r *reader) error {
 			}
 		case block, open := <-r.blocks:
 			if !open {
-				s.Counter.Failed("stream ended")
+				s.Counter.Failed(streamEnded)
 				return r.refusal.Err()
 			}
 			if isOver, err := s.sendBlock(stream, r, block, sent); isOver || err != nil {
@@ -73,18 +73,18 @@ func (s *Server) sendBlock(stream grpc.ServerStream, r *reader, block arrived, s
 		switch {
 		case f.Cut:
 			if sent == f.After {
-				s.faultCame("message cut")
+				s.faultCame(messageCut)
 				update = update[:len(update)/2]
 			}
 		case f.Stops:
-			s.faultCame("stream stopped")
+			s.faultCame(streamStopped)
 			<-ctx.Done()
 			return true, nil
 		case sent < f.After+f.Blocks:
-			s.Counter.Failed("block late")
+			s.Counter.Failed(blockLate)
 			due = due.Add(f.Lag)
 		default:
-			s.faultCame("stream ended")
+			s.faultCame(streamEnded)
 			return true, f.Ends.Err()
 		}
 	}

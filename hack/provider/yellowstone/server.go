@@ -146,7 +146,7 @@ func (s *Server) add(block streamedBlock) {
 	defer s.mu.Unlock()
 	if s.seen++; s.Limits.MissEvery > 0 && s.seen%s.Limits.MissEvery == 0 {
 		if len(s.readers) > 0 {
-			s.Counter.Failed("block left out")
+			s.Counter.Failed(blockLeftOut)
 		}
 		return
 	}

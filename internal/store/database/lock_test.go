@@ -24,7 +24,7 @@ func TestAFileIsFreedBesideACopyOfItsLock(t *testing.T) {
 	}
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
-		t.Fatal(err)
+		t.Skip("no /proc/self/fd here")
 	}
 	copied := false
 	for _, x := range open {
