@@ -64,7 +64,10 @@ func (r *Reindex) Run(ctx context.Context) error {
 	effort := chainconfig.EffortOf(family, first, served.Last.Number, size.Bytes)
 	facts := fmt.Sprintf("What nodes told of tokens and pools is used again, %d answers", size.Facts)
 	if r.AskAnew {
-		facts = fmt.Sprintf("What nodes told of tokens and pools is asked again, %d answers: that takes nodes which have the states of that time", size.Facts)
+		facts = fmt.Sprintf("What nodes told of tokens and pools is asked again, %d answers", size.Facts)
+		if family != chainconfig.Solana { // whose nodes tell everything as it is now
+			facts += ": that takes nodes which have the states of that time"
+		}
 	}
 	_, err = fmt.Fprintf(r.Out, `%s: generation %d is indexed when the chain's indexer runs, beside generation %d, which is served until the new one is at the head.
 It reads blocks %d to %d: %s.

@@ -144,8 +144,11 @@ func TestReindexOfSolana(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out strings.Builder
-			if err := (&indexer.Reindex{Database: dsn, Chain: "solana", Out: &out}).Run(t.Context()); err != nil {
+			if err := (&indexer.Reindex{Database: dsn, Chain: "solana", AskAnew: true, Out: &out}).Run(t.Context()); err != nil {
 				t.Fatal(err)
+			}
+			if text := out.String(); !strings.Contains(text, "asked again, 0 answers.\n") { // without a word of old states
+				t.Errorf("of what is asked again it says %q", text)
 			}
 			want := "It reads blocks 1001 to 2024: some 1026 calls for 1024 slots (one for each slot that has a block, one for each 512 slots, "
 			if !strings.Contains(out.String(), want) {
