@@ -9,7 +9,7 @@ LINT := go tool -modfile=$(CURDIR)/hack/tools/go.mod golangci-lint
 # What the benchmarks compare with, a module of its own.
 PEERS := hack/bench/peers
 DATA ?= data
-# Tests wait for nodes, databases and browsers for much of their time. On a machine of few cores, half as many packages again as there are cores are tested at once.
+# Tests also wait for nodes, databases and browsers. On a machine of few cores, half as many packages again as there are cores are tested at once.
 AT_ONCE := $(shell n=$$(getconf _NPROCESSORS_ONLN); [ $$n -gt 4 ] || echo "-p $$((n * 3 / 2))")
 
 .PHONY: help

@@ -2,7 +2,6 @@ package read
 
 import (
 	"context"
-	"iter"
 	"maps"
 	"slices"
 
@@ -56,7 +55,7 @@ func (v *View) refreshMajors(ctx context.Context, s *Snapshot) (*foundMajors, er
 	}
 	var mints []market.Address
 	for id, status := range s.statuses() {
-		of := slices.Collect(next.mintsOn(id))
+		of := next.mintsOn(id)
 		if len(of) == 0 {
 			continue
 		}
@@ -92,14 +91,13 @@ func (v *View) refreshMajors(ctx context.Context, s *Snapshot) (*foundMajors, er
 }
 
 // mintsOn are the declared majors of a chain.
-func (f *foundMajors) mintsOn(chain string) iter.Seq[market.Address] {
-	return func(yield func(market.Address) bool) {
-		for i := range f.declared {
-			if f.declared[i].Chain == chain && !yield(f.declared[i].Mint) {
-				return
-			}
+func (f *foundMajors) mintsOn(chain string) (mints []market.Address) {
+	for _, d := range f.declared {
+		if d.Chain == chain {
+			mints = append(mints, d.Mint)
 		}
 	}
+	return mints
 }
 
 // isMajorChanged reports whether a chain's majors may have changed since it was as it was.

@@ -42,8 +42,8 @@ func (e *enrichment) askNewestSupplies(ctx context.Context, b *market.Block, fac
 	return e.keepNewestSupplies(ctx, b, tokens)
 }
 
-// sampleNewestSupplies asks for the newest supplies of tokens that are sampled: of all where programs keep supplies, and else of those that have none. A supply that
-// two endpoints don't give of the state before a block is no sample to hold a known one against.
+// sampleNewestSupplies asks for the newest supplies of tokens that are sampled: of all where programs keep supplies, and else of those that have none. A newest
+// supply isn't held against a known one, since nobody vouches for the block that it is of.
 func (e *enrichment) sampleNewestSupplies(ctx context.Context, b *market.Block, mints []market.Address, expect *derive.Expectation) error {
 	if !e.Nodes.TellsNewestSupplies() || !e.following {
 		return nil

@@ -21,6 +21,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/search"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 const (
@@ -132,10 +133,7 @@ func (f *Finder) Run(ctx context.Context, committed <-chan struct{}, statuses fu
 		if failing = err != nil; !failing {
 			f.loaded.Store(true)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(takesApart):
-		}
+		wait.For(ctx, takesApart)
 	}
 }
 

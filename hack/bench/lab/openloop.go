@@ -150,22 +150,19 @@ func (v *volley) work(ctx context.Context, x *connection) {
 
 // Of lists how long the answers with an HTTP status took, the shortest first: the answers to one kind of request, or to all kinds if kind is -1.
 func (r *OpenRun) Of(kind, status int) []time.Duration {
-	var out []time.Duration
-	for i := range r.Shots {
-		if s := &r.Shots[i]; s.status == status && (kind < 0 || s.kind == kind) {
-			out = append(out, s.took)
-		}
-	}
-	slices.Sort(out)
-	return out
+	return r.times(kind, status, func(s *shot) time.Duration { return s.took })
 }
 
 // SinceSent is Of, counted from when each request was sent. A busy machine sends requests after they are due.
 func (r *OpenRun) SinceSent(kind, status int) []time.Duration {
+	return r.times(kind, status, func(s *shot) time.Duration { return s.took - s.late })
+}
+
+func (r *OpenRun) times(kind, status int, of func(*shot) time.Duration) []time.Duration {
 	var out []time.Duration
 	for i := range r.Shots {
 		if s := &r.Shots[i]; s.status == status && (kind < 0 || s.kind == kind) {
-			out = append(out, s.took-s.late)
+			out = append(out, of(s))
 		}
 	}
 	slices.Sort(out)
