@@ -1,7 +1,6 @@
 package members
 
 import (
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -47,12 +46,4 @@ func (n *ChainNumbers) Name(a Account) string {
 		return ""
 	}
 	return n.names[a.chain-1]
-}
-
-// familyOf is the family of whose chains an address is.
-func familyOf(a market.Address) chainconfig.Family {
-	if a.Kind() == market.SolanaKey {
-		return chainconfig.Solana
-	}
-	return chainconfig.EVM
 }

@@ -124,7 +124,7 @@ func (d *Directory) Owner(f chainconfig.Family, address market.Address, chain st
 // at are the wallets that an account may be on a chain: one on all chains of its family, and one on that chain alone.
 func (d *Directory) at(f chainconfig.Family, address market.Address, chain string) iter.Seq[owned] {
 	return func(yield func(owned) bool) {
-		if familyOf(address) != f {
+		if chainconfig.FamilyOf(address) != f {
 			return
 		}
 		if w, ok := d.wallets[Account{Address: address}]; ok && !yield(w) {
@@ -203,7 +203,7 @@ func (d *Directory) Moved() (keys []member.WalletKey, all bool) {
 
 // keyOf makes the key by which the registry finds an account.
 func (d *Directory) keyOf(a Account) member.WalletKey {
-	return member.WalletKey{Family: familyOf(a.Address), Address: a.Address, Chain: d.chains.Name(a)}
+	return member.WalletKey{Family: chainconfig.FamilyOf(a.Address), Address: a.Address, Chain: d.chains.Name(a)}
 }
 
 // move notes that a wallet may have another owner, or one of another name. The caller holds mu.
