@@ -248,7 +248,12 @@ func TestBoardFollowsCommits(t *testing.T) {
 				info.Launch == nil || info.Launch.Launchpad != "four-meme" || info.Launch.Graduation.State != contract.GraduationStateCurve || info.CreatedAt == nil {
 				t.Errorf("its info is %+v", info)
 			}
-			pair := get[contract.DexSearch](t, c, "/api/dexscreener/search?q="+otter.mint()).Pairs[0]
+			var pairs []contract.DexPair
+			eventually(t, "search finds it", func() bool {
+				pairs = get[contract.DexSearch](t, c, "/api/dexscreener/search?q="+otter.mint()).Pairs
+				return len(pairs) == 1
+			})
+			pair := pairs[0]
 			if pair.DexID != "four-meme" || *pair.Info.ImageURL != "https://images.example/1.png" || (*pair.Info.Socials)[0].Type != "twitter" || pair.Info.Websites != nil {
 				t.Errorf("its pair is %+v", pair)
 			}

@@ -65,7 +65,7 @@ func (r *Reindex) Run(ctx context.Context) error {
 	facts := fmt.Sprintf("What nodes told of tokens and pools is used again, %d answers", size.Facts)
 	if r.AskAnew {
 		facts = fmt.Sprintf("What nodes told of tokens and pools is asked again, %d answers", size.Facts)
-		if family != chainconfig.Solana { // whose nodes tell everything as it is now
+		if family.HasPastStates() {
 			facts += ": that takes nodes which have the states of that time"
 		}
 	}

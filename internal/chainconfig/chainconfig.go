@@ -91,6 +91,10 @@ func FamilyOf(a market.Address) Family {
 	return ""
 }
 
+// HasPastStates reports whether nodes of the family can be asked what an account held after an earlier block. Solana's tell of the newest state alone. An
+// unknown family is taken for EVM.
+func (f Family) HasPastStates() bool { return f != Solana }
+
 // CoinDecimals are those of the own coin of a family's chains; 0 for an unknown family.
 func (f Family) CoinDecimals() uint8 {
 	switch f {

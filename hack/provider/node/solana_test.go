@@ -53,7 +53,10 @@ func TestTheStreamOfAProfileIsItsSecondEndpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	upstream := grpc.NewServer()
+	upstream := grpc.NewServer(grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
+		<-stream.Context().Done() // a chain without blocks
+		return nil
+	}))
 	go func() { _ = upstream.Serve(l) }()
 	t.Cleanup(upstream.Stop)
 	for _, name := range []string{"yellowstone", "yellowstone-moody"} {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -101,6 +102,9 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	own, err := conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, subscribeMethod)
 	if err == nil {
 		err = own.SendMsg(wholeBlocks(0))
+	}
+	if errors.Is(err, io.EOF) { // the server has ended the stream; why is told to who reads
+		err = own.RecvMsg(new([]byte))
 	}
 	l, listenErr := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(o.Host, "0"))
 	if err = errors.Join(err, listenErr); err != nil {

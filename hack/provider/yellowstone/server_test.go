@@ -301,3 +301,25 @@ func TestAStreamEndsWithItsChain(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestAServerThatStreamsNothing: the error of a start names what the server that is to stream the blocks said, if it has said it by then.
+func TestAServerThatStreamsNothing(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	upstream := grpc.NewServer()
+	go func() { _ = upstream.Serve(l) }()
+	t.Cleanup(upstream.Stop)
+	for range 200 {
+		s, err := Start(t.Context(), Options{From: "http://" + l.Addr().String(), Host: "127.0.0.1", Now: time.Now, Counter: &counts{list: map[string]int{}}})
+		if err == nil {
+			s.Close()
+			continue
+		}
+		if !strings.Contains(err.Error(), "Unimplemented") {
+			t.Fatal(err)
+		}
+	}
+}
