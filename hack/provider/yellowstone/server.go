@@ -101,10 +101,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	ctx, end := context.WithCancel(ctx)
 	own, err := conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, subscribeMethod)
 	if err == nil {
-		err = own.SendMsg(wholeBlocks(0))
-	}
-	if errors.Is(err, io.EOF) { // the server has ended the stream; why is told to who reads
-		err = own.RecvMsg(new([]byte))
+		err = begin(own)
 	}
 	l, listenErr := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(o.Host, "0"))
 	if err = errors.Join(err, listenErr); err != nil {
@@ -118,6 +115,15 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	go s.follow(own)
 	go func() { _ = s.server.Serve(l) }()
 	return s, nil
+}
+
+// begin asks for whole blocks on the chain's own stream.
+func begin(own grpc.ClientStream) error {
+	err := own.SendMsg(wholeBlocks(0))
+	if errors.Is(err, io.EOF) { // the server has ended the stream; a read tells why
+		err = own.RecvMsg(new([]byte))
+	}
+	return err
 }
 
 // URL is where the server listens; its path is the token.
