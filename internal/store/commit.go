@@ -9,6 +9,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/former"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
@@ -158,9 +159,9 @@ func setChain(ctx context.Context, tx *database.Transaction, chain, set string, 
 }
 
 func (s *rows) writeChanges(ctx context.Context, tx *database.Transaction, chain string, no int64, c *Commit) error {
-	u, as := &undoLog{}, model.StampOf(no, c.Last)
+	u, as := &former.Log{}, model.StampOf(no, c.Last)
 	if c.Undo {
-		u.chain, u.block = chain, int64(c.Last.Number)
+		u.Chain, u.Block = chain, int64(c.Last.Number)
 	}
 	if err := applyRows(ctx, tx, u, chain, as, &c.Changes); err != nil {
 		return err
@@ -188,11 +189,11 @@ func (s *rows) writeChanges(ctx context.Context, tx *database.Transaction, chain
 			return err
 		}
 	}
-	return u.write(ctx, tx)
+	return database.Insert(ctx, tx, u.End())
 }
 
 // applyRows writes the tables whose rows change.
-func applyRows(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, as model.Stamped, ch *market.Changes) error {
+func applyRows(ctx context.Context, tx *database.Transaction, u *former.Log, chain string, as model.Stamped, ch *market.Changes) error {
 	if err := apply(ctx, tx, u, ch.Tokens, func(k market.Address, v *market.Token) model.Token {
 		if v == nil {
 			v = &market.Token{Mint: k}
@@ -263,7 +264,7 @@ func hasWindow(f StoredFact) bool {
 }
 
 // addRows writes the tables whose rows never change.
-func addRows(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, ch *market.Changes) error {
+func addRows(ctx context.Context, tx *database.Transaction, u *former.Log, chain string, ch *market.Changes) error {
 	trades := make([]model.Trade, 0, len(ch.Trades))
 	for i := range ch.Trades {
 		trades = append(trades, model.OfTrade(chain, &ch.Trades[i]))
@@ -279,7 +280,7 @@ func addRows(ctx context.Context, tx *database.Transaction, u *undoLog, chain st
 }
 
 // apply writes changed rows and deletes gone ones, noting the former image of each.
-func apply[K comparable, V, R any](ctx context.Context, tx *database.Transaction, u *undoLog, changes []market.Change[K, V],
+func apply[K comparable, V, R any](ctx context.Context, tx *database.Transaction, u *former.Log, changes []market.Change[K, V],
 	row func(K, *V) R,
 ) error {
 	for piece := range slices.Chunk(changes, database.PieceRows) {
@@ -290,7 +291,7 @@ func apply[K comparable, V, R any](ctx context.Context, tx *database.Transaction
 			} else {
 				gone = append(gone, row(c.Key, nil))
 			}
-			if err := note(u, row(c.Key, c.Before), c.Before != nil); err != nil {
+			if err := former.Note(u, row(c.Key, c.Before), c.Before != nil); err != nil {
 				return err
 			}
 		}
@@ -305,10 +306,10 @@ func apply[K comparable, V, R any](ctx context.Context, tx *database.Transaction
 }
 
 // add inserts rows that are never changed afterwards.
-func add[R any](ctx context.Context, tx *database.Transaction, u *undoLog, rows []R) error {
+func add[R any](ctx context.Context, tx *database.Transaction, u *former.Log, rows []R) error {
 	for piece := range slices.Chunk(rows, database.PieceRows) {
 		for i := range piece {
-			if err := note(u, piece[i], false); err != nil {
+			if err := former.Note(u, piece[i], false); err != nil {
 				return err
 			}
 		}

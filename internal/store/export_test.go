@@ -16,6 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/former"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
+	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 )
 
 // Plans tells how SQLite would run the queries that must not walk what is launched, by name.
@@ -34,7 +35,8 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 		"doubted supply":  {doubtedSupplies, []any{"base", []byte{1}, 8}},
 		"mute":            {muteTokens, []any{"base", 1, 33, []byte{1}, 8}},
 		"unfollowed":      {unfollowed, []any{"base"}},
-		"any unfollowed":  {anyUnfollowed, []any{"base", database.Among(false, []any{[]byte{1}, []byte{2}}), orNone(false, nil)}},
+		"kept among":      {keptAmong, []any{"base", database.Among(false, []any{[]byte{1}, []byte{2}})}},
+		"launched among":  {launchedAmong, []any{"base", database.Among(false, []any{[]byte{1}, []byte{2}})}},
 		"pending":         {"SELECT mint FROM tokens WHERE " + referencePending, []any{"base"}},
 		"recount":         {dueRecount + ofLaunches + recountOrder, []any{"base", 1, "", orNone(false, nil), []byte{1}}},
 		"metadata new":    {metadataNew, []any{"base", 10}},
@@ -113,17 +115,16 @@ func RereadImage(table string, existed bool, image []byte) ([]byte, error) {
 
 // NoteRows keeps the former images of some rows of the hot path n times, as a commit does, and gives the images.
 func NoteRows(n int, token *market.Token, pool *market.Pool, candle *market.Candle, trade *market.Trade) (images [][]byte, err error) {
-	noteAll := func(u *undoLog) error {
-		return errors.Join(note(u, model.OfToken("base", token, model.Stamped{}), true), note(u, model.OfPool("base", pool, model.Stamped{}), true),
-			note(u, model.OfCandle("base", candle), true), note(u, model.OfTrade("base", trade), false))
+	noteAll := func(u *former.Log) error {
+		return errors.Join(former.Note(u, model.OfToken("base", token, model.Stamped{}), true), former.Note(u, model.OfPool("base", pool, model.Stamped{}), true),
+			former.Note(u, model.OfCandle("base", candle), true), former.Note(u, model.OfTrade("base", trade), false))
 	}
-	many, one := &undoLog{chain: "base", block: 1}, &undoLog{chain: "base", block: 1}
+	many, one := &former.Log{Chain: "base", Block: 1}, &former.Log{Chain: "base", Block: 1}
 	for range n {
 		err = errors.Join(err, noteAll(many))
 	}
 	err = errors.Join(err, noteAll(one))
-	one.endPack()
-	rows, e := former.Unpacked(one.rows)
+	rows, e := former.Unpacked(one.End())
 	for _, r := range rows {
 		images = append(images, r.Image)
 	}
@@ -207,4 +208,36 @@ func RereadLater(existed bool, image []byte) ([]byte, error) {
 func WriteOdd() ([]byte, error) {
 	row := reflect.TypeFor[oddRow]()
 	return model.FormsOf(row)[row].Append(nil, reflect.New(row).Elem(), true)
+}
+
+// RemoveBalances deletes balances from a table of which PostgreSQL knows the size, and takes that back. It tells how often the whole table was read, and whether rows
+// may be joined by hashes afterwards.
+func (s *Store) RemoveBalances(ctx context.Context, chain string, keys []market.BalanceKey) (scans int, hashes string, err error) {
+	rows := make([]model.Balance, len(keys))
+	for i, k := range keys {
+		rows[i] = model.OfBalance(chain, k, &market.Balance{})
+	}
+	if _, err := s.db.Write.NewRaw("ANALYZE balances").Exec(ctx); err != nil {
+		return 0, "", err
+	}
+	errBack := errors.New("taken back")
+	err = s.db.InTransaction(ctx, func(tx *database.Transaction) error {
+		const ofTable = "SELECT seq_scan, current_setting('enable_hashjoin') FROM pg_stat_xact_user_tables WHERE relname = ?"
+		var before int
+		if err := tx.NewRaw(ofTable, schema.PartitionOf("balances", chain)).Scan(ctx, &before, &hashes); err != nil {
+			return err
+		}
+		if err := database.Remove(ctx, tx, rows); err != nil {
+			return err
+		}
+		if err := tx.NewRaw(ofTable, schema.PartitionOf("balances", chain)).Scan(ctx, &scans, &hashes); err != nil {
+			return err
+		}
+		scans -= before
+		return errBack
+	})
+	if errors.Is(err, errBack) {
+		err = nil
+	}
+	return scans, hashes, err
 }

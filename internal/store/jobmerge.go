@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/former"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
@@ -192,7 +193,7 @@ func (s Jobs) DropEnded(ctx context.Context, l *Lease) (left int, err error) {
 }
 
 // applyJobs writes how far merges have come. Tokens that are beyond a cap are remembered with the caps of now, whatever a rewind takes back.
-func applyJobs(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, c *Commit) error {
+func applyJobs(ctx context.Context, tx *database.Transaction, u *former.Log, chain string, c *Commit) error {
 	err := apply(ctx, tx, u, c.Changes.Jobs, func(k market.Address, j *market.HolderJob) model.Job {
 		if j == nil {
 			j = &market.HolderJob{Token: k}

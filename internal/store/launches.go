@@ -9,11 +9,12 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/former"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // applyLaunches writes the launches that changed.
-func applyLaunches(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, as model.Stamped,
+func applyLaunches(ctx context.Context, tx *database.Transaction, u *former.Log, chain string, as model.Stamped,
 	changes []market.Change[market.Address, market.Launch],
 ) error {
 	return apply(ctx, tx, u, changes, func(k market.Address, v *market.Launch) model.Launch {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/former"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
@@ -37,7 +38,7 @@ type recountRow struct {
 
 // beginRecount writes the job of a recount. A rewind takes the job back, and leaves that there was one: tokens whose transfers don't tell their
 // balances are not to cost more on a chain with many reorgs.
-func beginRecount(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, c *Commit) error {
+func beginRecount(ctx context.Context, tx *database.Transaction, u *former.Log, chain string, c *Commit) error {
 	r, before := c.Recount, c.Last.Number-1
 	job := model.OfJob(chain, &market.HolderJob{Token: r.Token, Final: before, Next: min(r.First, before), Recount: market.RecountBegun})
 	if err := add(ctx, tx, u, []model.Job{job}); err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/uptrace/bun"
@@ -17,60 +16,19 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
-// undoLog collects the former images of one commit; without a block it collects nothing.
-type undoLog struct {
-	chain string
-	block int64
-	// pack is being filled, rows has those that are full.
-	pack former.Pack
-	rows []former.Row
-}
-
-func note[R any](u *undoLog, row R, existed bool) error {
-	if u.chain == "" {
-		return nil
-	}
-	if err := u.pack.Add(model.FormOf[R](), reflect.ValueOf(&row).Elem(), existed); err != nil {
-		return fmt.Errorf("database: keep a former row of %w", err)
-	}
-	if u.pack.IsFull() {
-		u.endPack()
-	}
-	return nil
-}
-
-// keep notes an image that was made before.
-func (u *undoLog) keep(r *former.Row) error {
-	if err := u.pack.AddImage(r.Tbl, r.Existed, r.Image); err != nil {
-		return fmt.Errorf("database: block %d: %w", r.Block, err)
-	}
-	if u.pack.IsFull() {
-		u.endPack()
-	}
-	return nil
-}
-
-func (u *undoLog) endPack() {
-	u.rows = append(u.rows, former.Row{Chain: u.chain, Block: u.block, Seq: int64(len(u.rows)), Tbl: former.PackTable, Existed: true, Image: u.pack.Take()})
-}
-
-func (u *undoLog) write(ctx context.Context, tx *database.Transaction) error {
-	if !u.pack.IsEmpty() {
-		u.endPack()
-	}
-	return database.Insert(ctx, tx, u.rows)
-}
-
 func tableOf[R any]() string { return model.FormOf[R]().Table }
 
-// restorer undoes changes of one table, and adds the rows that it restores or removes to touched. The former images are in the order of their making: of those
-// of one row the first counts.
+// restorer undoes changes of one table. The former images are in the order of their making: of those of one row the first counts.
 type restorer struct {
-	undo func(ctx context.Context, tx *database.Transaction, undo []former.Row, as model.Stamped, touched *market.Touched) error
+	// read reads former images.
+	read func(undo []former.Row, as model.Stamped) (restoring, error)
 	// ofWallets marks a table whose rows come back only while their wallet is watched: it is undone block by block, since an undone block may be the one from which on
 	// a wallet is watched.
 	ofWallets bool
 }
+
+// restoring writes rows as they were, and adds those that it restores or removes to touched.
+type restoring func(ctx context.Context, tx *database.Transaction, touched *market.Touched) error
 
 // restorers put former images back, by table. Nothing caches the rows of those that name none.
 var restorers = map[string]restorer{
@@ -128,25 +86,27 @@ func restoreWatched[R any](wallet func(*R) []byte, touch func(context.Context, *
 func restoreSome[R any](stamp func(*R, model.Stamped), touch func(context.Context, *database.Transaction, []R, *market.Touched) error,
 	keep func(ctx context.Context, tx *database.Transaction, chain string, back []R) ([]R, error),
 ) restorer {
-	return restorer{undo: func(ctx context.Context, tx *database.Transaction, undo []former.Row, as model.Stamped, touched *market.Touched) error {
+	return restorer{read: func(undo []former.Row, as model.Stamped) (restoring, error) {
 		rows, back, gone, err := former.Rows(undo, stamp, as)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if touch != nil {
-			if err := touch(ctx, tx, rows, touched); err != nil {
+		return func(ctx context.Context, tx *database.Transaction, touched *market.Touched) (err error) {
+			if touch != nil {
+				if err := touch(ctx, tx, rows, touched); err != nil {
+					return err
+				}
+			}
+			if keep != nil && len(back) > 0 {
+				if back, err = keep(ctx, tx, undo[0].Chain, back); err != nil {
+					return err
+				}
+			}
+			if err := database.Upsert(ctx, tx, back); err != nil {
 				return err
 			}
-		}
-		if keep != nil && len(back) > 0 {
-			if back, err = keep(ctx, tx, undo[0].Chain, back); err != nil {
-				return err
-			}
-		}
-		if err := database.Upsert(ctx, tx, back); err != nil {
-			return err
-		}
-		return database.Remove(ctx, tx, gone)
+			return database.Remove(ctx, tx, gone)
+		}, nil
 	}}
 }
 
@@ -223,12 +183,37 @@ func undoBlocks(ctx context.Context, tx *database.Transaction, chain string, blo
 			byTable[table] = append(byTable[table], r)
 		}
 	}
+	if err := undoTables(ctx, tx, byTable, as, touched); err != nil {
+		return err
+	}
+	return undoWallets(ctx, tx, ofWallets, as, touched)
+}
+
+// undoTables undoes changes of tables. The images of the next tables are read while the database writes.
+func undoTables(ctx context.Context, tx *database.Transaction, byTable map[string][]former.Row, as model.Stamped, touched *market.Touched) error {
+	type result struct {
+		restore restoring
+		err     error
+	}
+	var results []chan result
 	for _, table := range slices.Sorted(maps.Keys(byTable)) {
-		if err := restorers[table].undo(ctx, tx, byTable[table], as, touched); err != nil {
+		read := make(chan result, 1)
+		results = append(results, read)
+		go func() {
+			restore, err := restorers[table].read(byTable[table], as)
+			read <- result{restore, err}
+		}()
+	}
+	for _, read := range results {
+		r := <-read
+		if r.err != nil {
+			return r.err
+		}
+		if err := r.restore(ctx, tx, touched); err != nil {
 			return err
 		}
 	}
-	return undoWallets(ctx, tx, ofWallets, as, touched)
+	return nil
 }
 
 // undoWallets undoes changes of the tables about wallets, from the newest to the oldest.
@@ -239,7 +224,11 @@ func undoWallets(ctx context.Context, tx *database.Transaction, rows []former.Ro
 		for n > 0 && rows[n-1].Block == last.Block && rows[n-1].Table() == last.Table() {
 			n--
 		}
-		if err := restorers[last.Table()].undo(ctx, tx, rows[n:], as, touched); err != nil {
+		restore, err := restorers[last.Table()].read(rows[n:], as)
+		if err != nil {
+			return err
+		}
+		if err := restore(ctx, tx, touched); err != nil {
 			return err
 		}
 		rows = rows[:n]

@@ -24,8 +24,12 @@ const (
 const unfollowed = "SELECT t.mint FROM tokens t WHERE t.chain = ? AND t.holders_status IN ('indexing', 'current') " +
 	"AND NOT EXISTS (SELECT 1 FROM launches l WHERE l.chain = t.chain AND l.mint = t.mint)"
 
-// anyUnfollowed asks whether any of some tokens is one of those, others aside.
-const anyUnfollowed = "SELECT EXISTS (" + unfollowed + " AND t.mint IN (?) AND t.mint NOT IN (?))"
+// keptAmong asks of which of some tokens the balances are kept, and launchedAmong which of them are launches. Of one query for both PostgreSQL makes a plan that
+// reads all launches.
+const (
+	keptAmong     = "SELECT mint FROM tokens WHERE chain = ? AND holders_status IN ('indexing', 'current') AND mint IN (?)"
+	launchedAmong = "SELECT mint FROM launches WHERE chain = ? AND mint IN (?)"
+)
 
 // unfollowing asks for the tokens that aren't followed any more and whose balances aren't dropped yet. A job stands for each.
 const unfollowing = "SELECT j.token FROM holder_jobs j JOIN tokens t ON t.chain = j.chain AND t.mint = j.token " +
@@ -65,7 +69,7 @@ func followedAs(epoch int64, declared []market.Address) string {
 }
 
 func (s Upkeep) unfollowOthers(ctx context.Context, l *Lease, declared []market.Address) (int, error) {
-	tokens, err := s.mints(ctx, unfollowed, l.Chain, declared)
+	tokens, err := s.mints(ctx, declared, unfollowed, l.Chain)
 	if err != nil {
 		return 0, err
 	}
@@ -82,22 +86,23 @@ func (s Upkeep) unfollowOthers(ctx context.Context, l *Lease, declared []market.
 // AnyUnfollowed reports whether the balances of any of some tokens are kept that is neither a launch nor among declared. It reads through the
 // writer's connection, so that it sees the last commit.
 func (s Upkeep) AnyUnfollowed(ctx context.Context, chain string, tokens, declared []market.Address) (bool, error) {
-	but := orNone(s.db.IsPostgres(), declared)
 	for part := range slices.Chunk(addressKeys(tokens), database.LoadKeys) {
-		var kept bool
-		if err := s.db.Write.NewRaw(anyUnfollowed, chain, database.Among(s.db.IsPostgres(), part), but).Scan(ctx, &kept); err != nil {
-			return false, fmt.Errorf("database: look for tokens that aren't followed any more: %w", err)
+		keys := database.Among(s.db.IsPostgres(), part)
+		launched, err := s.listMints(ctx, launchedAmong, chain, keys)
+		if err != nil {
+			return false, err
 		}
-		if kept {
-			return true, nil
+		kept, err := s.mints(ctx, slices.Concat(declared, launched), keptAmong, chain, keys)
+		if err != nil || len(kept) > 0 {
+			return len(kept) > 0, err
 		}
 	}
 	return false, nil
 }
 
 // mints is listMints without some.
-func (s Upkeep) mints(ctx context.Context, query, chain string, but []market.Address) ([]market.Address, error) {
-	list, err := s.listMints(ctx, query, chain)
+func (s Upkeep) mints(ctx context.Context, but []market.Address, query string, args ...any) ([]market.Address, error) {
+	list, err := s.listMints(ctx, query, args...)
 	without := make(map[market.Address]bool, len(but))
 	for _, a := range but {
 		without[a] = true
@@ -130,7 +135,7 @@ func (s Upkeep) unfollow(ctx context.Context, l *Lease, tokens []market.Address)
 // dropUnfollowed drops the rows of tokens that aren't followed any more, a bounded number at a time: a lease is renewed between. The
 // tokens' jobs go last.
 func (s Upkeep) dropUnfollowed(ctx context.Context, l *Lease) error {
-	tokens, err := s.mints(ctx, unfollowing, l.Chain, nil)
+	tokens, err := s.listMints(ctx, unfollowing, l.Chain)
 	if err != nil || len(tokens) == 0 {
 		return err
 	}
@@ -230,16 +235,16 @@ func dropImagesOf(ctx context.Context, tx *database.Transaction, chain string, b
 	if err = errors.Join(err, c.Err); err != nil || len(rows) == all {
 		return err
 	}
-	left := &undoLog{chain: chain, block: block}
+	left := &former.Log{Chain: chain, Block: block}
 	for i := range rows {
-		if err := left.keep(&rows[i]); err != nil {
+		if err := left.Keep(&rows[i]); err != nil {
 			return err
 		}
 	}
 	if _, err := tx.NewRaw("DELETE FROM undo WHERE chain = ? AND block = ?", chain, block).Exec(ctx); err != nil {
 		return fmt.Errorf("database: forget what block %d changed: %w", block, err)
 	}
-	return left.write(ctx, tx)
+	return database.Insert(ctx, tx, left.End())
 }
 
 // holderImages are the tables whose rows are a token's holders, by their names of today and of c9acfc3.

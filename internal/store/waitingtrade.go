@@ -6,10 +6,11 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/former"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
-func applyWaiting(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, changes []market.Change[market.TradeKey, market.Trade]) error {
+func applyWaiting(ctx context.Context, tx *database.Transaction, u *former.Log, chain string, changes []market.Change[market.TradeKey, market.Trade]) error {
 	return apply(ctx, tx, u, changes, func(k market.TradeKey, t *market.Trade) model.Waiting {
 		if t == nil {
 			t = &market.Trade{Block: k.Block, LogIndex: k.LogIndex}

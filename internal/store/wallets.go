@@ -7,13 +7,14 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/former"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // Wallets is what is kept of members' wallets: which are watched, their entries, fees, positions and hours.
 type Wallets struct{ *rows }
 
-func applyWallets(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, ch *market.Changes) error {
+func applyWallets(ctx context.Context, tx *database.Transaction, u *former.Log, chain string, ch *market.Changes) error {
 	if err := apply(ctx, tx, u, ch.Watched, func(k market.Address, v *market.WatchedWallet) model.Watched {
 		if v == nil {
 			v = &market.WatchedWallet{Wallet: k}

@@ -240,14 +240,33 @@ func Remove[R any](ctx context.Context, tx *Transaction, rows []R) error {
 		}
 		keys = append(keys, key)
 	}
-	for len(keys) > 0 {
-		n := min(LoadKeys, len(keys))
-		q := tx.NewDelete().Table(t.Name).Where("("+strings.Join(names, ",")+") IN (?)", Among(tx.Postgres, keys[:n]))
-		if _, err := q.Exec(ctx); err != nil {
-			return fmt.Errorf("database: delete rows of %s: %w", t.Name, err)
+	return tx.byKey(ctx, len(keys), func() error {
+		for some := range slices.Chunk(keys, LoadKeys) {
+			q := tx.NewDelete().Table(t.Name).Where("("+strings.Join(names, ",")+") IN (?)", Among(tx.Postgres, some))
+			if _, err := q.Exec(ctx); err != nil {
+				return fmt.Errorf("database: delete rows of %s: %w", t.Name, err)
+			}
+			tx.wrotePiece()
 		}
-		tx.wrotePiece()
-		keys = keys[n:]
+		return nil
+	})
+}
+
+// byKey runs statements about n keys. PostgreSQL looks each of many up in an index then: where a table has up to some hundred thousand rows, it would read all of
+// them, which takes several times as long.
+func (tx *Transaction) byKey(ctx context.Context, n int, statements func() error) error {
+	if !tx.Postgres || n < copyFrom {
+		return statements()
+	}
+	const set = "SELECT set_config('enable_hashjoin', ?0, true), set_config('enable_mergejoin', ?0, true)" // until the transaction ends
+	if _, err := tx.NewRaw(set, "off").Exec(ctx); err != nil {
+		return fmt.Errorf("database: have keys looked up: %w", err)
+	}
+	if err := statements(); err != nil { // by which the transaction ends
+		return err
+	}
+	if _, err := tx.NewRaw(set, "on").Exec(ctx); err != nil {
+		return fmt.Errorf("database: have keys no longer looked up: %w", err)
 	}
 	return nil
 }
