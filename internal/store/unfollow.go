@@ -69,10 +69,11 @@ func followedAs(epoch int64, declared []market.Address) string {
 }
 
 func (s Upkeep) unfollowOthers(ctx context.Context, l *Lease, declared []market.Address) (int, error) {
-	tokens, err := s.mints(ctx, declared, unfollowed, l.Chain)
+	tokens, err := s.listMints(ctx, unfollowed, l.Chain)
 	if err != nil {
 		return 0, err
 	}
+	tokens = without(tokens, declared)
 	for rest := tokens; len(rest) > 0; {
 		n := min(unfollowAtOnce, len(rest))
 		if err := s.unfollow(ctx, l, rest[:n]); err != nil {
@@ -86,28 +87,37 @@ func (s Upkeep) unfollowOthers(ctx context.Context, l *Lease, declared []market.
 // AnyUnfollowed reports whether the balances of any of some tokens are kept that is neither a launch nor among declared. It reads through the
 // writer's connection, so that it sees the last commit.
 func (s Upkeep) AnyUnfollowed(ctx context.Context, chain string, tokens, declared []market.Address) (bool, error) {
-	for part := range slices.Chunk(addressKeys(tokens), database.LoadKeys) {
-		keys := database.Among(s.db.IsPostgres(), part)
-		launched, err := s.listMints(ctx, launchedAmong, chain, keys)
-		if err != nil {
-			return false, err
+	among := func(tokens []market.Address, query string) (list []market.Address, err error) {
+		for part := range slices.Chunk(addressKeys(tokens), database.LoadKeys) {
+			some, err := s.listMints(ctx, query, chain, database.Among(s.db.IsPostgres(), part))
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, some...)
 		}
-		kept, err := s.mints(ctx, slices.Concat(declared, launched), keptAmong, chain, keys)
-		if err != nil || len(kept) > 0 {
-			return len(kept) > 0, err
-		}
+		return list, nil
 	}
-	return false, nil
+	rest := without(tokens, declared)
+	launched, err := among(rest, launchedAmong)
+	if err != nil {
+		return false, err
+	}
+	kept, err := among(without(rest, launched), keptAmong)
+	return len(kept) > 0, err
 }
 
-// mints is listMints without some.
-func (s Upkeep) mints(ctx context.Context, but []market.Address, query string, args ...any) ([]market.Address, error) {
-	list, err := s.listMints(ctx, query, args...)
-	without := make(map[market.Address]bool, len(but))
+// without lists tokens once each, but for some.
+func without(tokens, but []market.Address) (list []market.Address) {
+	listed := make(map[market.Address]bool, len(tokens)+len(but))
 	for _, a := range but {
-		without[a] = true
+		listed[a] = true
 	}
-	return slices.DeleteFunc(list, func(a market.Address) bool { return without[a] }), err
+	for _, a := range tokens {
+		if !listed[a] {
+			list, listed[a] = append(list, a), true
+		}
+	}
+	return list
 }
 
 // unfollow makes the tokens' holders unknown, and leaves a job for each, which says that its rows are to be dropped.

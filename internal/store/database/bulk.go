@@ -141,67 +141,62 @@ func writeStatements[R any](ctx context.Context, tx *Transaction, t *schema.Tabl
 
 // copyRows sends rows by COPY: straight into the table, or by way of a temporary one where they may replace others.
 func copyRows[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows []R, replace bool) error {
-	into := t.Name
-	if replace {
-		into = "stage_" + t.Name
-		// With defaults: a later version may have added a column that this one doesn't name.
-		create := "CREATE TEMP TABLE IF NOT EXISTS " + into + " (LIKE " + t.Name + " INCLUDING DEFAULTS) ON COMMIT DELETE ROWS" //nolint:gosec // t is a row type of this package
-		if _, err := tx.Tx.Tx.ExecContext(ctx, create); err != nil {
-			return err
-		}
-		if err := tx.emptyStage(ctx, into); err != nil {
-			return err
-		}
+	if !replace {
+		return copyInto(ctx, tx, t.Name, t.Fields, rows)
 	}
-	names := make([]string, len(t.Fields))
-	for i, f := range t.Fields {
+	into := "stage_" + t.Name
+	// With defaults: a later version may have added a column that this one doesn't name.
+	create := "CREATE TEMP TABLE IF NOT EXISTS " + into + " (LIKE " + t.Name + " INCLUDING DEFAULTS) ON COMMIT DELETE ROWS" //nolint:gosec // t is a row type of this package
+	if err := tx.stage(ctx, into, create); err != nil {
+		return err
+	}
+	if err := copyInto(ctx, tx, into, t.Fields, rows); err != nil {
+		return err
+	}
+	_, err := tx.Tx.Tx.ExecContext(ctx, insertInto(t)+"SELECT "+columnList(t.Fields)+" FROM "+into+conflict(t, true))
+	return err
+}
+
+// copyInto sends columns of rows by COPY into a table.
+func copyInto[R any](ctx context.Context, tx *Transaction, table string, columns []*schema.Field, rows []R) error {
+	names := make([]string, len(columns))
+	for i, f := range columns {
 		names[i] = f.Name
 	}
-	source := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
-		v := reflect.ValueOf(&rows[i]).Elem()
-		out := make([]any, len(t.Fields))
-		for j, f := range t.Fields {
-			out[j] = f.Value(v).Interface()
-		}
-		return out, nil
-	})
-	err := tx.conn.Raw(func(driver any) error {
+	source := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) { return valuesOf(&rows[i], columns), nil })
+	return tx.conn.Raw(func(driver any) error {
 		c, ok := driver.(*stdlib.Conn)
 		if !ok {
 			return fmt.Errorf("the driver is a %T, not pgx", driver)
 		}
-		_, err := c.Conn().CopyFrom(ctx, pgx.Identifier{into}, names, source)
+		_, err := c.Conn().CopyFrom(ctx, pgx.Identifier{table}, names, source)
 		return err
 	})
-	if err != nil || !replace {
-		return err
-	}
-	_, err = tx.Tx.Tx.ExecContext(ctx, insertInto(t)+"SELECT "+columnList(t, "")+" FROM "+into+conflict(t, true))
-	return err
 }
 
-// emptyStage empties a temporary table if this transaction has written to it, and notes that it is written to now. The end of the transaction empties the table
+// stage makes a temporary table where it isn't there, and empties it if this transaction has written to it. The end of the transaction empties the table
 // too. So most blocks, which have one piece of rows, need no TRUNCATE, which makes a file and changes the catalog.
-func (tx *Transaction) emptyStage(ctx context.Context, table string) error {
+func (tx *Transaction) stage(ctx context.Context, table, create string) error {
+	statement := create
 	if tx.staged[table] {
-		_, err := tx.Tx.Tx.ExecContext(ctx, "TRUNCATE "+table)
-		return err
+		statement = "TRUNCATE " + table
 	}
 	if tx.staged == nil {
 		tx.staged = map[string]bool{}
 	}
 	tx.staged[table] = true
-	return nil
+	_, err := tx.Tx.Tx.ExecContext(ctx, statement)
+	return err
 }
 
 func insertInto(t *schema.Table) string {
-	return "INSERT INTO " + t.Name + " (" + columnList(t, "") + ") "
+	return "INSERT INTO " + t.Name + " (" + columnList(t.Fields) + ") "
 }
 
-func columnList(t *schema.Table, prefix string) string {
-	names := make([]string, len(t.Fields))
-	for i, f := range t.Fields {
-		names[i] = prefix + f.Name
+func columnList(columns []*schema.Field) string {
+	names := make([]string, len(columns))
+	for i, f := range columns {
+		names[i] = f.Name
 	}
 	return strings.Join(names, ",")
 }
@@ -210,15 +205,11 @@ func conflict(t *schema.Table, replace bool) string {
 	if !replace {
 		return ""
 	}
-	keys := make([]string, len(t.PKs))
-	for i, f := range t.PKs {
-		keys[i] = f.Name
-	}
 	sets := make([]string, len(t.DataFields))
 	for i, f := range t.DataFields {
 		sets[i] = f.Name + "=excluded." + f.Name
 	}
-	return " ON CONFLICT (" + strings.Join(keys, ",") + ") DO UPDATE SET " + strings.Join(sets, ",")
+	return " ON CONFLICT (" + columnList(t.PKs) + ") DO UPDATE SET " + strings.Join(sets, ",")
 }
 
 // Remove deletes the rows with the keys of rows.
@@ -227,48 +218,77 @@ func Remove[R any](ctx context.Context, tx *Transaction, rows []R) error {
 		return nil
 	}
 	t := tx.Dialect().Tables().Get(reflect.TypeFor[R]())
-	names := make([]string, len(t.PKs))
-	for i, f := range t.PKs {
-		names[i] = f.Name
-	}
-	keys := make([]any, 0, len(rows))
-	for i := range rows {
-		v := reflect.ValueOf(&rows[i]).Elem()
-		key := make([]any, len(t.PKs))
-		for j, f := range t.PKs {
-			key[j] = f.Value(v).Interface()
-		}
-		keys = append(keys, key)
-	}
-	return tx.byKey(ctx, len(keys), func() error {
-		for some := range slices.Chunk(keys, LoadKeys) {
-			q := tx.NewDelete().Table(t.Name).Where("("+strings.Join(names, ",")+") IN (?)", Among(tx.Postgres, some))
-			if _, err := q.Exec(ctx); err != nil {
-				return fmt.Errorf("database: delete rows of %s: %w", t.Name, err)
+	var err error
+	if tx.Postgres && len(rows) >= copyFrom {
+		for piece := range slices.Chunk(rows, PieceRows) {
+			if err = removeCopied(ctx, tx, t, piece); err != nil {
+				break
 			}
 			tx.wrotePiece()
 		}
-		return nil
-	})
-}
-
-// byKey runs statements about n keys. PostgreSQL looks each of many up in an index then: where a table has up to some hundred thousand rows, it would read all of
-// them, which takes several times as long.
-func (tx *Transaction) byKey(ctx context.Context, n int, statements func() error) error {
-	if !tx.Postgres || n < copyFrom {
-		return statements()
+	} else {
+		for piece := range slices.Chunk(rows, LoadKeys) {
+			if err = removeListed(ctx, tx, t, piece); err != nil {
+				break
+			}
+			tx.wrotePiece()
+		}
 	}
-	const set = "SELECT set_config('enable_hashjoin', ?0, true), set_config('enable_mergejoin', ?0, true)" // until the transaction ends
-	if _, err := tx.NewRaw(set, "off").Exec(ctx); err != nil {
-		return fmt.Errorf("database: have keys looked up: %w", err)
-	}
-	if err := statements(); err != nil { // by which the transaction ends
-		return err
-	}
-	if _, err := tx.NewRaw(set, "on").Exec(ctx); err != nil {
-		return fmt.Errorf("database: have keys no longer looked up: %w", err)
+	if err != nil {
+		return fmt.Errorf("database: delete %d rows of %s: %w", len(rows), t.Name, err)
 	}
 	return nil
+}
+
+// removeListed deletes rows by a list of their keys.
+func removeListed[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows []R) error {
+	keys := make([]any, len(rows))
+	for i := range rows {
+		keys[i] = valuesOf(&rows[i], t.PKs)
+	}
+	_, err := tx.NewDelete().Table(t.Name).Where("("+columnList(t.PKs)+") IN (?)", Among(tx.Postgres, keys)).Exec(ctx)
+	return err
+}
+
+// removeCopied sends the rows' keys by COPY into a temporary table. PostgreSQL looks each of them up in the primary key then: by itself it reads a table of up to
+// some hundred thousand rows whole for 2,000 keys, which takes several times as long.
+func removeCopied[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows []R) error {
+	keys := "keys_" + t.Name
+	create := "CREATE TEMP TABLE IF NOT EXISTS " + keys + " ON COMMIT DELETE ROWS AS SELECT " + columnList(t.PKs) + " FROM " + t.Name + " WITH NO DATA" //nolint:gosec // t is a row type of this package
+	if err := tx.stage(ctx, keys, create); err != nil {
+		return err
+	}
+	if err := copyInto(ctx, tx, keys, t.PKs, rows); err != nil {
+		return err
+	}
+	same := make([]string, len(t.PKs))
+	for i, f := range t.PKs {
+		same[i] = "t." + f.Name + " = k." + f.Name
+	}
+	const joins = "SELECT set_config('enable_hashjoin', $1, true), set_config('enable_mergejoin', $1, true)" // until the transaction ends
+	for _, statement := range []struct {
+		text string
+		args []any
+	}{
+		{joins, []any{"off"}},
+		{"DELETE FROM " + t.Name + " t USING " + keys + " k WHERE " + strings.Join(same, " AND "), nil}, //nolint:gosec // as above
+		{joins, []any{"on"}},
+	} {
+		if _, err := tx.Tx.Tx.ExecContext(ctx, statement.text, statement.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// valuesOf are a row's values of some columns.
+func valuesOf[R any](row *R, columns []*schema.Field) []any {
+	v := reflect.ValueOf(row).Elem()
+	out := make([]any, len(columns))
+	for i, f := range columns {
+		out[i] = f.Value(v).Interface()
+	}
+	return out
 }
 
 // Among formats a list of keys for IN (?). A key of several columns is a []any and stands behind VALUES: SQLite takes it
