@@ -48,7 +48,9 @@ type Source struct {
 	givesUp     func(budget.Purpose) bool
 	rereadPause time.Duration
 	vouchTime   time.Duration
-	waits       waits
+	// within bounds the time of an endpoint that vouches: it is context.WithTimeout, but for tests, which end that time themselves.
+	within func(context.Context, time.Duration) (context.Context, context.CancelFunc)
+	waits  waits
 	// headersFail is set once the headers of the chain turn out not to tell which logs its blocks hold.
 	headersFail atomic.Bool
 	seals       seals
@@ -90,6 +92,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		readsBlocks: len(c.Venues) > 0,
 		givesUp:     o.GivesUp,
 		rereadPause: cmp.Or(o.RereadPause, rereadPause), vouchTime: cmp.Or(o.VouchTime, vouchTime),
+		within: context.WithTimeout,
 	}
 	s.asked = hashAsked(s.topics)
 	slices.SortFunc(s.topics, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }) // every endpoint has the same parts of them

@@ -70,7 +70,7 @@ func (s *Source) vouch(ctx context.Context, at chain.Ref, gone bool, list []*cal
 // block, where it doesn't keep the state of the other: not where it may be late, since there is no contract yet in what it has. An error is
 // the context's end.
 func (s *Source) vouchOn(ctx context.Context, e *endpoint, at chain.Ref, gone bool, all []ballot) error {
-	timed, cancel := context.WithTimeout(ctx, s.vouchTime)
+	timed, cancel := s.within(ctx, s.vouchTime)
 	defer cancel()
 	ask := func(block any, late bool) (missing bool) {
 		var asked []*call
