@@ -248,15 +248,6 @@ func TestBoardFollowsCommits(t *testing.T) {
 				info.Launch == nil || info.Launch.Launchpad != "four-meme" || info.Launch.Graduation.State != contract.GraduationStateCurve || info.CreatedAt == nil {
 				t.Errorf("its info is %+v", info)
 			}
-			var pairs []contract.DexPair
-			eventually(t, "search finds it", func() bool {
-				pairs = get[contract.DexSearch](t, c, "/api/dexscreener/search?q="+otter.mint()).Pairs
-				return len(pairs) == 1
-			})
-			pair := pairs[0]
-			if pair.DexID != "four-meme" || *pair.Info.ImageURL != "https://images.example/1.png" || (*pair.Info.Socials)[0].Type != "twitter" || pair.Info.Websites != nil {
-				t.Errorf("its pair is %+v", pair)
-			}
 			if price := get[contract.TokenPrices](t, c, "/api/market/token-prices?mints="+otter.mint()).Prices[otter.mint()]; *price.PriceSource != contract.PriceSourceCurve {
 				t.Errorf("its price is %+v", price)
 			}
@@ -274,6 +265,46 @@ func TestBoardFollowsCommits(t *testing.T) {
 				res, _ := c.do(t, http.MethodGet, "/api/launch/token/"+otter.mint()+"?n="+strconv.FormatInt(ahead.Add(1), 10), nil)
 				return len(numbers(cards(t, c, "sort=new"))) == 0 && res.StatusCode == http.StatusNotFound
 			})
+		})
+	}
+}
+
+// TestSearchFollowsLaunches adds a launch and its metadata: search finds it, with both. The server's clock goes on, since an answer is given again for a
+// second of it, and the first one may be from before the launch.
+func TestSearchFollowsLaunches(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			st := seeded(t, kind)
+			c, _ := following(t, st)
+			otter := good(1, "Otter")
+			find := func() []contract.DexPair {
+				return get[contract.DexSearch](t, c, "/api/dexscreener/search?q="+otter.mint()).Pairs
+			}
+			if pairs := find(); len(pairs) > 0 {
+				t.Fatalf("it is there before it was made: %+v", pairs)
+			}
+			mintCoins(t, st, "base", 101, otter)
+			l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := st.Metadata.Save(t.Context(), l, []store.TokenMetadata{{
+				Mint: address(t, otter.mint()), ImageURL: "https://images.example/1.png", Website: "javascript:alert(1)", X: "https://x.com/otter",
+				Status: store.MetadataFetched, FetchedAt: chainTime,
+			}}); err != nil {
+				t.Fatal(err)
+			}
+			var pairs []contract.DexPair
+			eventually(t, "search finds it with its metadata", func() bool {
+				pairs = find()
+				return len(pairs) == 1 && pairs[0].Info != nil
+			})
+			pair := pairs[0]
+			if pair.DexID != "four-meme" || *pair.Info.ImageURL != "https://images.example/1.png" || (*pair.Info.Socials)[0].Type != "twitter" || pair.Info.Websites != nil {
+				t.Errorf("its pair is %+v", pair)
+			}
 		})
 	}
 }
