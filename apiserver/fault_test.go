@@ -157,8 +157,9 @@ func TestDatabaseGoneAndBack(t *testing.T) {
 		t.Fatalf("its members are stale from the start: %+v", f)
 	}
 	g.set(true)
-	eventually(t, "the heartbeat says down", func() bool {
-		return get[contract.Heartbeat](t, c, "/api/status/heartbeat").Status == contract.HeartbeatStatusDown
+	// The heartbeat says so as well where the last look at the database is only long ago.
+	eventually(t, "the heartbeat says down, since the server knows that the database is away", func() bool {
+		return get[contract.Heartbeat](t, c, "/api/status/heartbeat").Status == contract.HeartbeatStatusDown && get[contract.MarketLive](t, c, "/api/market/live").Stale
 	})
 	if live := get[contract.MarketLive](t, c, "/api/market/live"); !live.Stale || len(live.Tokens) != 2 {
 		t.Errorf("the live list is %+v", live)
