@@ -30,7 +30,8 @@ type node struct {
 	stopped    context.Context //nolint:containedctx // ends stalled requests with the run
 	seen       *tally
 	log        *trace
-	refused    *refusals // may be nil
+	refused    *refusals     // may be nil
+	slow       *atomic.Int64 // counts slow answers; may be nil
 	server     *http.Server
 }
 
@@ -93,6 +94,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	n.travel(r.Context())
+	defer n.time(time.Now())
 	if n.refuses(w, len(calls)) {
 		return
 	}
@@ -143,6 +145,13 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	n.write(w, x, calls, single)
+}
+
+// time counts an answer that took long without a fault.
+func (n *node) time(began time.Time) {
+	if n.slow != nil && n.block.Load() < 0 && time.Since(began) > slowAnswer {
+		n.slow.Add(1)
+	}
 }
 
 // faultsOf are the faults that a request meets, in the order of the plan.
