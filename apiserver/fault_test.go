@@ -157,7 +157,7 @@ func TestDatabaseGoneAndBack(t *testing.T) {
 		t.Fatalf("its members are stale from the start: %+v", f)
 	}
 	g.set(true)
-	// The heartbeat says so as well where the last look at the database is only long ago.
+	// The heartbeat also says down when the server merely hasn't read the database for long. The live list is stale only after a read has failed.
 	eventually(t, "the heartbeat says down, since the server knows that the database is away", func() bool {
 		return get[contract.Heartbeat](t, c, "/api/status/heartbeat").Status == contract.HeartbeatStatusDown && get[contract.MarketLive](t, c, "/api/market/live").Stale
 	})

@@ -269,8 +269,8 @@ func TestBoardFollowsCommits(t *testing.T) {
 	}
 }
 
-// TestSearchFollowsLaunches adds a launch and its metadata: search finds it, with both. The server's clock goes on, since an answer is given again for a
-// second of it, and the first one may be from before the launch.
+// TestSearchFollowsLaunches adds a launch and its metadata: search finds it, with both. The server repeats an answer for one second of its
+// clock: with a clock that stands still it would repeat the first one for ever, which may be from before the launch.
 func TestSearchFollowsLaunches(t *testing.T) {
 	t.Parallel()
 	for _, kind := range storetest.Both {

@@ -93,8 +93,8 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	began := time.Now()
 	n.travel(r.Context())
-	defer n.time(time.Now())
 	if n.refuses(w, len(calls)) {
 		return
 	}
@@ -103,6 +103,9 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.request = number
 	}
 	faults := n.faultsOf(number)
+	if len(faults) == 0 {
+		defer n.time(began)
+	}
 	x := &exchange{status: http.StatusOK}
 	for _, name := range faults {
 		if f := n.faults[name]; f.whole != nil {
@@ -147,7 +150,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n.write(w, x, calls, single)
 }
 
-// time counts an answer that took long without a fault.
+// time counts an answer that took long, where no fault is on any more.
 func (n *node) time(began time.Time) {
 	if n.slow != nil && n.block.Load() < 0 && time.Since(began) > slowAnswer {
 		n.slow.Add(1)

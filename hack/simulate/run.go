@@ -25,17 +25,17 @@ const (
 	untilFound = 80
 	// untilSure is how many blocks more two endpoints may take to vouch for every fact. A fact is asked for again after pauses of 10, 20, 40, 80 and 160
 	// seconds, and an index gives an endpoint 2 seconds for all its questions. So a block doesn't count in which an answer took longer than slowAnswer: the
-	// machine was too busy then. After longestUntilSure blocks of both kinds the run says nothing.
-	untilSure, longestUntilSure = 1500, 4 * 1500
+	// machine was too busy then. After longestUntilSure blocks, counted or not, the run ends with an error and gives no verdict.
+	untilSure, longestUntilSure = 1500, 2000
 	slowAnswer                  = 500 * time.Millisecond
 	// near is how many blocks below the head an index keeps up with a chain that goes on, nearBound how many blocks it may take to get there.
 	near, nearBound = 32, 600
 	// fastestBlocks is the least time between the blocks that an index has to keep up with: twice as fast as the fastest mainnet, of 100 ms. Without it the chain
 	// would be as fast as the machine, which the index shares with it.
 	fastestBlocks = 50 * time.Millisecond
-	// restShare is how many times as long as a block takes to be made the chain waits before the next one. On an idle machine that is less than blockTime. On
-	// a busy one everything takes longer, to make a block as well as to index it, and a chain that kept its pace would only tell how busy the machine is.
-	restShare = 4
+	// restShare is how many times as long as a block takes to be made the chain waits before the next one, at most longestRest. On a busy machine everything
+	// takes longer: with a fixed pause an index without a defect would fall behind there.
+	restShare, longestRest = 4, 2 * blockTime
 	// headBound is how long the head may take to be reached once all faults have stopped, for a machine that does other work as well:
 	// the usual time is some seconds.
 	headBound = 90 * time.Second
@@ -338,8 +338,8 @@ func (r *run) recover(ctx context.Context) (took time.Duration, failure string, 
 	return took, "", nil
 }
 
-// untilNear makes blocks until the index is near the head: one that only gets there when the chain stands still lives on no mainnet. How often a block comes
-// follows from how fast the machine is, which may do other work as well.
+// untilNear makes blocks until the index is near the head: one that only gets there when the chain stands still lives on no mainnet. The pause between
+// blocks grows with the time that the last one took to be made.
 func (r *run) untilNear(ctx context.Context) (failure string, err error) {
 	for n := 0; ; n++ {
 		head, err := r.chain.newest(ctx)
@@ -357,7 +357,7 @@ func (r *run) untilNear(ctx context.Context) (failure string, err error) {
 		if err := r.block(ctx); err != nil {
 			return "", err
 		}
-		if !wait.For(ctx, max(fastestBlocks, restShare*r.took)) {
+		if !wait.For(ctx, min(max(fastestBlocks, restShare*r.took), longestRest)) {
 			return "", ctx.Err()
 		}
 	}

@@ -48,7 +48,7 @@ type Source struct {
 	givesUp     func(budget.Purpose) bool
 	rereadPause time.Duration
 	vouchTime   time.Duration
-	// within bounds the time of an endpoint that vouches: it is context.WithTimeout, but for tests, which end that time themselves.
+	// within bounds the time of an endpoint that vouches. It is context.WithTimeout. Tests replace it and end the time themselves.
 	within func(context.Context, time.Duration) (context.Context, context.CancelFunc)
 	waits  waits
 	// headersFail is set once the headers of the chain turn out not to tell which logs its blocks hold.

@@ -175,7 +175,10 @@ func TestTheBetterRecordDecidesFacts(t *testing.T) {
 func TestASlowEndpointIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)
-	s, asked := startPatient(t, func() time.Time { return now }, tokenNode{18, 7, false}, silent)
+	honest, _ := tokenNode{18, 7, false}.start(t)
+	slow, asked := silent.start(t)
+	s := sourceOf(t, func() time.Time { return now }, honest, slow)
+	s.vouchTime = time.Second
 	ask := func() (batches int64) {
 		t.Helper()
 		_, unsure, err := s.Contracts().TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)})

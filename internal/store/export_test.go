@@ -210,34 +210,65 @@ func WriteOdd() ([]byte, error) {
 	return model.FormsOf(row)[row].Append(nil, reflect.New(row).Elem(), true)
 }
 
-// RemoveBalances deletes balances from a table of which PostgreSQL knows the size, and takes that back. It tells how often the whole table was read, and whether rows
-// may be joined by hashes afterwards.
-func (s *Store) RemoveBalances(ctx context.Context, chain string, keys []market.BalanceKey) (scans int, hashes string, err error) {
-	rows := make([]model.Balance, len(keys))
-	for i, k := range keys {
-		rows[i] = model.OfBalance(chain, k, &market.Balance{})
-	}
+// Removal is what RemoveBalances found: how many of the balances were left, how often PostgreSQL read the whole table, and which ways to join rows may be planned
+// afterwards.
+type Removal struct {
+	Left, Scans int64
+	Joins       string
+}
+
+// RemoveBalances deletes balances from a table of which PostgreSQL knows the size, and takes that back.
+func (s *Store) RemoveBalances(ctx context.Context, chain string, keys []market.BalanceKey) (r Removal, err error) {
 	if _, err := s.db.Write.NewRaw("ANALYZE balances").Exec(ctx); err != nil {
-		return 0, "", err
+		return r, err
 	}
 	errBack := errors.New("taken back")
 	err = s.db.InTransaction(ctx, func(tx *database.Transaction) error {
-		const ofTable = "SELECT seq_scan, current_setting('enable_hashjoin') FROM pg_stat_xact_user_tables WHERE relname = ?"
-		var before int
-		if err := tx.NewRaw(ofTable, schema.PartitionOf("balances", chain)).Scan(ctx, &before, &hashes); err != nil {
+		scans := func() (n int64, err error) {
+			err = tx.NewRaw("SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = ?", schema.PartitionOf("balances", chain)).Scan(ctx, &n)
+			return n, err
+		}
+		before, err := scans()
+		if err != nil {
 			return err
 		}
-		if err := database.Remove(ctx, tx, rows); err != nil {
+		if err := database.Remove(ctx, tx, balanceRows(chain, keys)); err != nil {
 			return err
 		}
-		if err := tx.NewRaw(ofTable, schema.PartitionOf("balances", chain)).Scan(ctx, &scans, &hashes); err != nil {
+		after, err := scans()
+		if err != nil {
 			return err
 		}
-		scans -= before
+		r.Scans = after - before
+		if r.Left, err = tx.NewSelect().Model((*model.Balance)(nil)).Where("chain = ?", chain).Count(ctx); err != nil {
+			return err
+		}
+		if err := tx.NewRaw("SELECT current_setting('enable_hashjoin') || ' ' || current_setting('enable_mergejoin')").Scan(ctx, &r.Joins); err != nil {
+			return err
+		}
 		return errBack
 	})
 	if errors.Is(err, errBack) {
 		err = nil
 	}
-	return scans, hashes, err
+	return r, err
+}
+
+// ReplaceBalances deletes balances, writes them anew, and deletes others, all in one transaction. It gives how many balances the chain has then.
+func (s *Store) ReplaceBalances(ctx context.Context, chain string, anew, gone []market.BalanceKey) (left int64, err error) {
+	err = s.db.InTransaction(ctx, func(tx *database.Transaction) error {
+		return errors.Join(database.Remove(ctx, tx, balanceRows(chain, anew)), database.Upsert(ctx, tx, balanceRows(chain, anew)), database.Remove(ctx, tx, balanceRows(chain, gone)))
+	})
+	if err != nil {
+		return 0, err
+	}
+	return s.db.Write.NewSelect().Model((*model.Balance)(nil)).Where("chain = ?", chain).Count(ctx)
+}
+
+func balanceRows(chain string, keys []market.BalanceKey) []model.Balance {
+	rows := make([]model.Balance, len(keys))
+	for i, k := range keys {
+		rows[i] = model.OfBalance(chain, k, &market.Balance{})
+	}
+	return rows
 }

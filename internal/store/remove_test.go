@@ -8,26 +8,54 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
-// TestManyRowsAreRemovedByKey: PostgreSQL looks up each of many keys whose rows go, in a table that it would rather read whole. Whatever comes later in the
-// transaction is planned as ever.
-func TestManyRowsAreRemovedByKey(t *testing.T) {
-	t.Parallel()
-	s := storetest.Open(t, "postgres")
-	l := lease(t, s)
+// holders commits a token's balances of so many accounts.
+func holders(t *testing.T, s *store.Store, count int) (keys []market.BalanceKey) {
+	t.Helper()
 	c := &store.Commit{Last: header(1), Blocks: []market.Header{header(1)}}
-	var keys []market.BalanceKey
-	for n := range 20_000 {
+	for n := range count {
 		k := market.BalanceKey{Token: address(1), Account: address(10 + n)}
 		keys = append(keys, k)
 		c.Changes.Balances = append(c.Changes.Balances, market.Change[market.BalanceKey, market.Balance]{Key: k, After: &market.Balance{Amount: huge(5)}})
 	}
-	if err := s.Commit(t.Context(), l, c); err != nil {
+	if err := s.Commit(t.Context(), lease(t, s), c); err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range []int{1, 63, 64, 3000} {
-		scans, hashes, err := s.RemoveBalances(t.Context(), "base", keys[:n])
-		if err != nil || scans > 0 || hashes != "on" {
-			t.Errorf("to remove %d rows the table is read %d times, and afterwards joins by hashes are %q; %v", n, scans, hashes, err)
+	return keys
+}
+
+// TestManyRowsAreRemovedByKey: PostgreSQL finds many rows that go by the primary key, in a table that it would choose to read whole. Later statements of the
+// transaction may join by hashes and by merging again.
+func TestManyRowsAreRemovedByKey(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, "postgres")
+	const all = 20_000
+	keys := holders(t, s, all)
+	for _, n := range []int{64, 3000} {
+		got, err := s.RemoveBalances(t.Context(), "base", keys[:n])
+		if want := (store.Removal{Left: int64(all - n), Joins: "on on"}); err != nil || got != want {
+			t.Errorf("of %d removed rows: %+v, %v; want %+v", n, got, err, want)
 		}
+	}
+}
+
+// TestRowsAreRemovedAtEachLength: as many rows go as are named, by whatever way, and what one transaction removed and wrote again isn't removed with the next rows.
+func TestRowsAreRemovedAtEachLength(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			const all = 6000
+			keys := holders(t, s, all)
+			left := all
+			for _, n := range []int{1, 63, 64, 2001} {
+				gone := keys[left-n : left]
+				left -= n
+				got, err := s.ReplaceBalances(t.Context(), "base", keys[:n], gone)
+				if err != nil || got != int64(left) {
+					t.Errorf("with %d rows written anew and %d removed there are %d, %v; want %d", n, n, got, err, left)
+				}
+			}
+		})
 	}
 }

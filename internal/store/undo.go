@@ -189,25 +189,32 @@ func undoBlocks(ctx context.Context, tx *database.Transaction, chain string, blo
 	return undoWallets(ctx, tx, ofWallets, as, touched)
 }
 
-// undoTables undoes changes of tables. The images of the next tables are read while the database writes.
+// undoTables undoes changes of tables. While the database writes one table, the images of the next one are read.
 func undoTables(ctx context.Context, tx *database.Transaction, byTable map[string][]former.Row, as model.Stamped, touched *market.Touched) error {
 	type result struct {
 		restore restoring
 		err     error
 	}
-	var results []chan result
-	for _, table := range slices.Sorted(maps.Keys(byTable)) {
-		read := make(chan result, 1)
-		results = append(results, read)
+	read := func(table string) <-chan result {
+		done := make(chan result, 1)
 		go func() {
 			restore, err := restorers[table].read(byTable[table], as)
-			read <- result{restore, err}
+			done <- result{restore, err}
 		}()
+		return done
 	}
-	for _, read := range results {
-		r := <-read
+	tables := slices.Sorted(maps.Keys(byTable))
+	var next <-chan result
+	for i, table := range tables {
+		if i == 0 {
+			next = read(table)
+		}
+		r := <-next
 		if r.err != nil {
 			return r.err
+		}
+		if i+1 < len(tables) {
+			next = read(tables[i+1])
 		}
 		if err := r.restore(ctx, tx, touched); err != nil {
 			return err

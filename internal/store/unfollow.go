@@ -24,8 +24,8 @@ const (
 const unfollowed = "SELECT t.mint FROM tokens t WHERE t.chain = ? AND t.holders_status IN ('indexing', 'current') " +
 	"AND NOT EXISTS (SELECT 1 FROM launches l WHERE l.chain = t.chain AND l.mint = t.mint)"
 
-// keptAmong asks of which of some tokens the balances are kept, and launchedAmong which of them are launches. Of one query for both PostgreSQL makes a plan that
-// reads all launches.
+// keptAmong asks of which of some tokens the balances are kept, and launchedAmong which of them are launches. PostgreSQL would answer one
+// query for both by reading all launches.
 const (
 	keptAmong     = "SELECT mint FROM tokens WHERE chain = ? AND holders_status IN ('indexing', 'current') AND mint IN (?)"
 	launchedAmong = "SELECT mint FROM launches WHERE chain = ? AND mint IN (?)"
@@ -91,7 +91,7 @@ func (s Upkeep) AnyUnfollowed(ctx context.Context, chain string, tokens, declare
 		for part := range slices.Chunk(addressKeys(tokens), database.LoadKeys) {
 			some, err := s.listMints(ctx, query, chain, database.Among(s.db.IsPostgres(), part))
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("database: look for tokens that aren't followed any more: %w", err)
 			}
 			list = append(list, some...)
 		}
@@ -106,7 +106,7 @@ func (s Upkeep) AnyUnfollowed(ctx context.Context, chain string, tokens, declare
 	return len(kept) > 0, err
 }
 
-// without lists tokens once each, but for some.
+// without lists each token once, and leaves out those in but.
 func without(tokens, but []market.Address) (list []market.Address) {
 	listed := make(map[market.Address]bool, len(tokens)+len(but))
 	for _, a := range but {

@@ -164,12 +164,8 @@ func copyInto[R any](ctx context.Context, tx *Transaction, table string, columns
 		names[i] = f.Name
 	}
 	source := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) { return valuesOf(&rows[i], columns), nil })
-	return tx.conn.Raw(func(driver any) error {
-		c, ok := driver.(*stdlib.Conn)
-		if !ok {
-			return fmt.Errorf("the driver is a %T, not pgx", driver)
-		}
-		_, err := c.Conn().CopyFrom(ctx, pgx.Identifier{table}, names, source)
+	return tx.onConn(func(c *pgx.Conn) error {
+		_, err := c.CopyFrom(ctx, pgx.Identifier{table}, names, source)
 		return err
 	})
 }
@@ -250,8 +246,8 @@ func removeListed[R any](ctx context.Context, tx *Transaction, t *schema.Table, 
 	return err
 }
 
-// removeCopied sends the rows' keys by COPY into a temporary table. PostgreSQL looks each of them up in the primary key then: by itself it reads a table of up to
-// some hundred thousand rows whole for 2,000 keys, which takes several times as long.
+// removeCopied sends the rows' keys by COPY into a temporary table, and has PostgreSQL look each key up in the primary key. Without that it may read the whole table:
+// for 2,000 keys and some hundred thousand rows that takes several times as long. Nor does it compile such a plan, which takes longer than to run it.
 func removeCopied[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows []R) error {
 	keys := "keys_" + t.Name
 	create := "CREATE TEMP TABLE IF NOT EXISTS " + keys + " ON COMMIT DELETE ROWS AS SELECT " + columnList(t.PKs) + " FROM " + t.Name + " WITH NO DATA" //nolint:gosec // t is a row type of this package
@@ -265,20 +261,26 @@ func removeCopied[R any](ctx context.Context, tx *Transaction, t *schema.Table, 
 	for i, f := range t.PKs {
 		same[i] = "t." + f.Name + " = k." + f.Name
 	}
-	const joins = "SELECT set_config('enable_hashjoin', $1, true), set_config('enable_mergejoin', $1, true)" // until the transaction ends
-	for _, statement := range []struct {
-		text string
-		args []any
-	}{
-		{joins, []any{"off"}},
-		{"DELETE FROM " + t.Name + " t USING " + keys + " k WHERE " + strings.Join(same, " AND "), nil}, //nolint:gosec // as above
-		{joins, []any{"on"}},
-	} {
-		if _, err := tx.Tx.Tx.ExecContext(ctx, statement.text, statement.args...); err != nil {
-			return err
+	const (
+		lookUp = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off; "
+		asEver = "; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on"
+	)
+	statements := lookUp + "DELETE FROM " + t.Name + " t USING " + keys + " k WHERE " + strings.Join(same, " AND ") + asEver //nolint:gosec // as above
+	return tx.onConn(func(c *pgx.Conn) error {
+		_, err := c.Exec(ctx, statements, pgx.QueryExecModeSimpleProtocol) // several statements in one call
+		return err
+	})
+}
+
+// onConn runs f with the transaction's connection to PostgreSQL.
+func (tx *Transaction) onConn(f func(*pgx.Conn) error) error {
+	return tx.conn.Raw(func(driver any) error {
+		c, ok := driver.(*stdlib.Conn)
+		if !ok {
+			return fmt.Errorf("the driver is a %T, not pgx", driver)
 		}
-	}
-	return nil
+		return f(c.Conn())
+	})
 }
 
 // valuesOf are a row's values of some columns.

@@ -46,7 +46,7 @@ func (l *Log) endPack() {
 	l.rows = append(l.rows, Row{Chain: l.Chain, Block: l.Block, Seq: int64(len(l.rows)), Tbl: PackTable, Existed: true, Image: l.pack.Take()})
 }
 
-// End gives what was noted, as rows of undo.
+// End returns the rows of undo that hold what was noted.
 func (l *Log) End() []Row {
 	if !l.pack.IsEmpty() {
 		l.endPack()
