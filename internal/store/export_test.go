@@ -243,7 +243,7 @@ func (s *Store) RemoveBalances(ctx context.Context, chain string, keys []market.
 		if r.Left, err = tx.NewSelect().Model((*model.Balance)(nil)).Where("chain = ?", chain).Count(ctx); err != nil {
 			return err
 		}
-		if err := tx.NewRaw("SELECT current_setting('enable_hashjoin') || ' ' || current_setting('enable_mergejoin')").Scan(ctx, &r.Joins); err != nil {
+		if err := tx.NewRaw("SELECT current_setting('enable_hashjoin') || ', ' || current_setting('enable_mergejoin')").Scan(ctx, &r.Joins); err != nil {
 			return err
 		}
 		return errBack

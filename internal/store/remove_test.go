@@ -32,7 +32,7 @@ func TestManyRowsAreRemovedByKey(t *testing.T) {
 	keys := holders(t, s, all)
 	for _, n := range []int{64, 3000} {
 		got, err := s.RemoveBalances(t.Context(), "base", keys[:n])
-		if want := (store.Removal{Left: int64(all - n), Joins: "on on"}); err != nil || got != want {
+		if want := (store.Removal{Left: int64(all - n), Joins: "on, on"}); err != nil || got != want {
 			t.Errorf("of %d removed rows: %+v, %v; want %+v", n, got, err, want)
 		}
 	}

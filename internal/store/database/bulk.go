@@ -146,7 +146,7 @@ func copyRows[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows
 	}
 	into := "stage_" + t.Name
 	// With defaults: a later version may have added a column that this one doesn't name.
-	create := "CREATE TEMP TABLE IF NOT EXISTS " + into + " (LIKE " + t.Name + " INCLUDING DEFAULTS) ON COMMIT DELETE ROWS" //nolint:gosec // t is a row type of this package
+	create := "CREATE TEMP TABLE IF NOT EXISTS " + into + " (LIKE " + t.Name + " INCLUDING DEFAULTS) ON COMMIT DELETE ROWS"
 	if err := tx.stage(ctx, into, create); err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func removeListed[R any](ctx context.Context, tx *Transaction, t *schema.Table, 
 // for 2,000 keys and some hundred thousand rows that takes several times as long. Nor does it compile such a plan, which takes longer than to run it.
 func removeCopied[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows []R) error {
 	keys := "keys_" + t.Name
-	create := "CREATE TEMP TABLE IF NOT EXISTS " + keys + " ON COMMIT DELETE ROWS AS SELECT " + columnList(t.PKs) + " FROM " + t.Name + " WITH NO DATA" //nolint:gosec // t is a row type of this package
+	create := "CREATE TEMP TABLE IF NOT EXISTS " + keys + " ON COMMIT DELETE ROWS AS SELECT " + columnList(t.PKs) + " FROM " + t.Name + " WITH NO DATA"
 	if err := tx.stage(ctx, keys, create); err != nil {
 		return err
 	}
@@ -265,7 +265,7 @@ func removeCopied[R any](ctx context.Context, tx *Transaction, t *schema.Table, 
 		lookUp = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off; "
 		asEver = "; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on"
 	)
-	statements := lookUp + "DELETE FROM " + t.Name + " t USING " + keys + " k WHERE " + strings.Join(same, " AND ") + asEver //nolint:gosec // as above
+	statements := lookUp + "DELETE FROM " + t.Name + " t USING " + keys + " k WHERE " + strings.Join(same, " AND ") + asEver
 	return tx.onConn(func(c *pgx.Conn) error {
 		_, err := c.Exec(ctx, statements, pgx.QueryExecModeSimpleProtocol) // several statements in one call
 		return err
