@@ -93,7 +93,6 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	began := time.Now()
 	n.travel(r.Context())
 	if n.refuses(w, len(calls)) {
 		return
@@ -103,9 +102,6 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.request = number
 	}
 	faults := n.faultsOf(number)
-	if len(faults) == 0 {
-		defer n.time(began)
-	}
 	x := &exchange{status: http.StatusOK}
 	for _, name := range faults {
 		if f := n.faults[name]; f.whole != nil {
@@ -150,7 +146,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n.write(w, x, calls, single)
 }
 
-// time counts an answer that took long, where no fault is on any more.
+// time counts an answer of the chain's own node that took long, once the faults have stopped.
 func (n *node) time(began time.Time) {
 	if n.slow != nil && n.block.Load() < 0 && time.Since(began) > slowAnswer {
 		n.slow.Add(1)
@@ -204,6 +200,7 @@ func (c *call) differs(after *call) bool {
 
 // pass asks anvil.
 func (n *node) pass(ctx context.Context, x *exchange, body []byte, calls []*call) error {
+	defer n.time(time.Now())
 	to := n.real.Load()
 	if fork := n.fork.Load(); x.fork && fork != nil {
 		to = fork
