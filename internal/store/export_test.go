@@ -178,6 +178,11 @@ func (s *Store) PoolReads(chain string, bases ...market.Address) map[string]Pool
 	}
 }
 
+// CandlesByKey is the query that reads candles by their keys.
+func (s *Store) CandlesByKey(chain string, candles []market.CandleKey) string {
+	return chosen(s.rows, new([]model.Candle), chain, candleKey, candleKeys(chain, candles), nil).String()
+}
+
 // laterRow is a row with a column that came after the others, and one that no image can have.
 type laterRow struct {
 	bun.BaseModel `bun:"table:later"`

@@ -19,9 +19,9 @@ func (s Jobs) Staged(ctx context.Context, chain string, token market.Address, ac
 ) (map[market.Address]market.Amount, error) {
 	keys := make([]any, len(accounts))
 	for i, a := range accounts {
-		keys[i] = []any{token.Bytes(), a.Bytes()}
+		keys[i] = []any{chain, token.Bytes(), a.Bytes()}
 	}
-	rows, err := in[model.Staging](ctx, s.rows, chain, "(token, account)", keys)
+	rows, err := in[model.Staging](ctx, s.rows, chain, "(chain, token, account)", keys)
 	if err != nil {
 		return nil, fmt.Errorf("database: read staged balances: %w", err)
 	}

@@ -102,9 +102,27 @@ func wantIndexed(t *testing.T, db *sql.DB, kind, name string, q store.PoolRead) 
 	if kind == "postgres" {
 		explain = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) "
 	}
+	text := planOf(t, db, explain, q)
+	if !strings.Contains(text, "pools_listed") {
+		t.Errorf("%s doesn't go by pools_listed:\n%s", name, text)
+	}
+	if kind == "sqlite" && !strings.Contains(text, "pools_listed (base=? AND unlisted=?") {
+		t.Errorf("%s doesn't search pools_listed by both columns:\n%s", name, text)
+	}
+	for line := range strings.Lines(text) {
+		var removed int
+		if _, err := fmt.Sscanf(strings.TrimSpace(line), "Rows Removed by Filter: %d", &removed); err == nil && removed > 2*market.ListedPools {
+			t.Errorf("%s reads %d rows for nothing:\n%s", name, removed, text)
+		}
+	}
+}
+
+// planOf is what EXPLAIN, in the words of a kind of database, says of a query.
+func planOf(t *testing.T, db *sql.DB, explain string, q store.PoolRead) string {
+	t.Helper()
 	rows, err := db.QueryContext(t.Context(), explain+q.Text, q.Args...)
 	if err != nil {
-		t.Fatalf("%s: %v", name, err)
+		t.Fatal(err)
 	}
 	defer func() { _ = rows.Close() }()
 	columns, err := rows.Columns()
@@ -127,19 +145,7 @@ func wantIndexed(t *testing.T, db *sql.DB, kind, name string, q store.PoolRead) 
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Join(plan, "\n")
-	if !strings.Contains(text, "pools_listed") {
-		t.Errorf("%s doesn't go by pools_listed:\n%s", name, text)
-	}
-	if kind == "sqlite" && !strings.Contains(text, "pools_listed (base=? AND unlisted=?") {
-		t.Errorf("%s doesn't search pools_listed by both columns:\n%s", name, text)
-	}
-	for line := range strings.Lines(text) {
-		var removed int
-		if _, err := fmt.Sscanf(strings.TrimSpace(line), "Rows Removed by Filter: %d", &removed); err == nil && removed > 2*market.ListedPools {
-			t.Errorf("%s reads %d rows for nothing:\n%s", name, removed, text)
-		}
-	}
+	return strings.Join(plan, "\n")
 }
 
 // TestMigrationListsPools begins with a database of before pools were listed.

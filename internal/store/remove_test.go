@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -35,6 +36,30 @@ func TestManyRowsAreRemovedByKey(t *testing.T) {
 		if want := (store.Removal{Left: int64(all - n), Joins: "on, on"}); err != nil || got != want {
 			t.Errorf("of %d removed rows: %+v, %v; want %+v", n, got, err, want)
 		}
+	}
+}
+
+// TestManyCandlesAreReadByKey: PostgreSQL looks many candles up in the primary key, in a table that it would choose to read whole.
+func TestManyCandlesAreReadByKey(t *testing.T) {
+	t.Parallel()
+	dsn := storetest.DSN(t, "postgres")
+	s := open(t, dsn)
+	c := &store.Commit{Last: header(1), Blocks: []market.Header{header(1)}}
+	var keys []market.CandleKey
+	for n := range 20_000 {
+		k := market.CandleKey{Pool: address(10 + n), Interval: 60, Open: 1_800_000_000}
+		keys = append(keys, k)
+		c.Changes.Candles = append(c.Changes.Candles, market.Change[market.CandleKey, market.Candle]{Key: k, After: &market.Candle{CandleKey: k}})
+	}
+	if err := s.Commit(t.Context(), lease(t, s), c); err != nil {
+		t.Fatal(err)
+	}
+	db := raw(t, "postgres", dsn)
+	t.Cleanup(func() { _ = db.Close() })
+	must(t, db, "ANALYZE")
+	plan := planOf(t, db, "EXPLAIN ", store.PoolRead{Text: s.CandlesByKey("base", keys[:2000])})
+	if !strings.Contains(plan, "Index Scan using") || strings.Contains(plan, "Seq Scan on candles") {
+		t.Errorf("2,000 of %d candles are read so:\n%s", len(keys), plan)
 	}
 }
 

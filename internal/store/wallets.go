@@ -72,9 +72,9 @@ func (s *rows) loadWallets(ctx context.Context, chain string, w market.Wanted, o
 	}
 	keys := make([]any, len(w.Positions))
 	for i, k := range w.Positions {
-		keys[i] = []any{k.Wallet.Bytes(), k.Token.Bytes()}
+		keys[i] = []any{chain, k.Wallet.Bytes(), k.Token.Bytes()}
 	}
-	positions, err := in[model.Position](ctx, s, chain, "(wallet, token)", keys)
+	positions, err := in[model.Position](ctx, s, chain, "(chain, wallet, token)", keys)
 	if err != nil {
 		return err
 	}
@@ -88,9 +88,9 @@ func (s *rows) loadWallets(ctx context.Context, chain string, w market.Wanted, o
 	}
 	keys = make([]any, len(w.Hours))
 	for i, k := range w.Hours {
-		keys[i] = []any{k.Open, k.Wallet.Bytes(), k.Member}
+		keys[i] = []any{chain, k.Open, k.Wallet.Bytes(), k.Member}
 	}
-	hours, err := in[model.Hour](ctx, s, chain, "(open_at, wallet, member)", keys)
+	hours, err := in[model.Hour](ctx, s, chain, "(chain, open_at, wallet, member)", keys)
 	if err != nil {
 		return err
 	}

@@ -26,9 +26,9 @@ const (
 	// compared is how many connections are made at once to see whether a pooler shares them out. Where an address leads to several poolers by turns, this
 	// finds up to three: two of the connections then go through one pooler.
 	compared = 4
-	// rounds is how often each connection is asked for its server process. A busy pooler gives a connection another process each time, an idle pooler
-	// gives all connections the same one.
-	rounds = 3
+	// rounds is how often each connection is asked for its server process. A busy pooler gives a connection another process nearly each time, an idle
+	// pooler gives all connections the same one.
+	rounds = 6
 	// compareTime is how long the comparison may take. A pooler without a free server connection lets its clients wait.
 	compareTime = 10 * time.Second
 )
