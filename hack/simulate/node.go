@@ -30,8 +30,7 @@ type node struct {
 	stopped    context.Context //nolint:containedctx // ends stalled requests with the run
 	seen       *tally
 	log        *trace
-	refused    *refusals     // may be nil
-	slow       *atomic.Int64 // counts slow answers; may be nil
+	refused    *refusals // may be nil
 	server     *http.Server
 }
 
@@ -146,13 +145,6 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n.write(w, x, calls, single)
 }
 
-// time counts an answer of the chain's own node that took long, once the faults have stopped.
-func (n *node) time(began time.Time) {
-	if n.slow != nil && n.block.Load() < 0 && time.Since(began) > slowAnswer {
-		n.slow.Add(1)
-	}
-}
-
 // faultsOf are the faults that a request meets, in the order of the plan.
 func (n *node) faultsOf(number int64) (names []string) {
 	block := int(n.block.Load())
@@ -200,7 +192,6 @@ func (c *call) differs(after *call) bool {
 
 // pass asks anvil.
 func (n *node) pass(ctx context.Context, x *exchange, body []byte, calls []*call) error {
-	defer n.time(time.Now())
 	to := n.real.Load()
 	if fork := n.fork.Load(); x.fork && fork != nil {
 		to = fork

@@ -50,8 +50,6 @@ func (c *Cluster) startControllers(ctx context.Context, client *kubernetes.Clien
 		{
 			"kube-controller-manager", "--secure-port=0", "--leader-elect=false", "--kube-api-qps=500", "--kube-api-burst=1000",
 			"--root-ca-file=" + c.file("ca.crt"), "--service-account-private-key-file=" + c.file("sa.key"),
-			// A busy machine may keep kwok from telling for a minute that its nodes are there. Their pods would be not ready then, and kwok makes none ready a second time.
-			"--node-monitor-grace-period=24h",
 		},
 		{"kube-scheduler", "--secure-port=0", "--leader-elect=false"},
 		{
