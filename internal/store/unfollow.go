@@ -91,7 +91,7 @@ func (s Upkeep) AnyUnfollowed(ctx context.Context, chain string, tokens, declare
 		for part := range slices.Chunk(addressKeys(tokens), database.LoadKeys) {
 			some, err := s.listMints(ctx, query, chain, database.Among(s.db.IsPostgres(), part))
 			if err != nil {
-				return nil, fmt.Errorf("database: look for tokens that aren't followed any more: %w", err)
+				return nil, fmt.Errorf("look for tokens that aren't followed any more: %w", err)
 			}
 			list = append(list, some...)
 		}

@@ -247,7 +247,8 @@ func removeListed[R any](ctx context.Context, tx *Transaction, t *schema.Table, 
 }
 
 // removeCopied sends the rows' keys by COPY into a temporary table, and has PostgreSQL look each key up in the primary key. Without that it may read the whole table:
-// for 2,000 keys and some hundred thousand rows that takes several times as long. Nor does it compile such a plan, which takes longer than to run it.
+// for 2,000 keys and some hundred thousand rows that takes several times as long. JIT is off, since PostgreSQL may
+// take a plan for 20,000 keys to be worth compiling.
 func removeCopied[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows []R) error {
 	keys := "keys_" + t.Name
 	create := "CREATE TEMP TABLE IF NOT EXISTS " + keys + " ON COMMIT DELETE ROWS AS SELECT " + columnList(t.PKs) + " FROM " + t.Name + " WITH NO DATA"
@@ -263,9 +264,9 @@ func removeCopied[R any](ctx context.Context, tx *Transaction, t *schema.Table, 
 	}
 	const (
 		lookUp = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off; "
-		asEver = "; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on"
+		reset  = "; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on"
 	)
-	statements := lookUp + "DELETE FROM " + t.Name + " t USING " + keys + " k WHERE " + strings.Join(same, " AND ") + asEver
+	statements := lookUp + "DELETE FROM " + t.Name + " t USING " + keys + " k WHERE " + strings.Join(same, " AND ") + reset
 	return tx.onConn(func(c *pgx.Conn) error {
 		_, err := c.Exec(ctx, statements, pgx.QueryExecModeSimpleProtocol) // several statements in one call
 		return err

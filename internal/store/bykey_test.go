@@ -57,9 +57,9 @@ func TestManyCandlesAreReadByKey(t *testing.T) {
 	db := raw(t, "postgres", dsn)
 	t.Cleanup(func() { _ = db.Close() })
 	must(t, db, "ANALYZE")
-	plan := planOf(t, db, "EXPLAIN ", store.PoolRead{Text: s.CandlesByKey("base", keys[:2000])})
+	plan := planOf(t, db, "EXPLAIN "+s.CandlesByKey("base", keys[:2000]))
 	if !strings.Contains(plan, "Index Scan using") || strings.Contains(plan, "Seq Scan on candles") {
-		t.Errorf("2,000 of %d candles are read so:\n%s", len(keys), plan)
+		t.Errorf("2,000 of %d candles are read by this plan:\n%s", len(keys), plan)
 	}
 }
 
