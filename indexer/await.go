@@ -11,7 +11,7 @@ func (ix *Indexer) awaitHead(ctx context.Context, heads <-chan struct{}) bool {
 	block := time.Duration(ix.cfg.BlockTime)
 	pause := max(min(block, time.Second), shortestWait)
 	switch {
-	case ix.nodes.HasRhythm() && ix.successor == nil && ix.short == 0 && block < time.Second:
+	case ix.hasRhythm():
 		pause = ix.rhythm.pause(ix.o.Now(), block)
 	case ix.o.Now().Sub(ix.announced) < 4*block+longestWait:
 		pause = min(2*block+time.Second, longestWait)
@@ -28,40 +28,43 @@ func (ix *Indexer) awaitHead(ctx context.Context, heads <-chan struct{}) bool {
 	return true
 }
 
+// hasRhythm reports whether the time of the next block can be foreseen.
+func (ix *Indexer) hasRhythm() bool {
+	return ix.nodes.HasRhythm() && ix.successor == nil && ix.short == 0 && time.Duration(ix.cfg.BlockTime) < time.Second
+}
+
 // rhythm keeps when blocks come, so that a look for the head meets a block soon after it is there.
 type rhythm struct {
 	newest uint64
-	// met is when the look began that met the newest block, and missed how many looks met none since.
-	met    time.Time
-	missed int
+	// met is when the look began that met the newest block, and looked when the last look did.
+	met, looked time.Time
 }
 
-// A look that comes too early is repeated after a part of a block's time. At first that is a short part: the block may be a little late. Then its slot has none, and
-// after tiredLooks the chain may stand still.
+// A block may come a little early or late: looks for it begin earlyPart of a block's time before it should be there, are repeated after as long, and end when it is
+// lateParts late. Then its slot has none, and the next slot's is looked for. After tiredBlocks without one the chain may stand still.
 const (
-	shortParts, longParts = 8, 2
-	soonLooks, tiredLooks = 4, 20
+	earlyPart, lateParts = 12, 4
+	tiredBlocks          = 10
 )
 
 // see takes in what a look met that began at a time. A lower head, of a node that is behind or after a reorg, is no new block.
 func (r *rhythm) see(began time.Time, newest uint64) {
-	if newest <= r.newest {
-		r.missed++
-		return
+	r.looked = began
+	if newest > r.newest {
+		r.newest, r.met = newest, began
 	}
-	r.newest, r.met, r.missed = newest, began, 0
 }
 
-// pause is how long to wait until the next look: a block's time at most.
+// pause is how long to wait until the next look: a block's time at most. A look right after a block was indexed, long before the next one, changes nothing.
 func (r *rhythm) pause(now time.Time, block time.Duration) time.Duration {
-	switch {
-	case r.missed == 0:
-		return min(max(r.met.Add(block-block/shortParts).Sub(now), 0), block)
-	case r.missed <= soonLooks:
-		return block / shortParts
-	case r.missed <= tiredLooks:
-		return block / longParts
-	default:
-		return block
+	part := block / earlyPart
+	next, since := r.looked.Add(block), r.looked.Sub(r.met)
+	if since >= 0 && since < tiredBlocks*block {
+		slot := (since + part) / block
+		next = r.looked.Add(part)
+		if slot == 0 || since >= slot*block+lateParts*part {
+			next = r.met.Add((slot+1)*block - part)
+		}
 	}
+	return min(max(next.Sub(now), 0), block)
 }

@@ -460,7 +460,7 @@ func (ix *Indexer) index(ctx context.Context) error {
 	}
 }
 
-// turn reads the head and goes on towards it; it reports whether nothing is left to do.
+// turn reads the head and goes on towards it; it reports whether nothing is left to do until the next block may be there.
 func (ix *Indexer) turn(ctx context.Context) (caughtUp bool, err error) {
 	if err := ix.awaitBudget(ctx); err != nil {
 		return false, err
@@ -488,6 +488,7 @@ func (ix *Indexer) turn(ctx context.Context) (caughtUp bool, err error) {
 	if err := ix.takeOver(ctx); err != nil {
 		return false, err
 	}
+	caughtUp = caughtUp || ix.hasRhythm() // a look for the next block now would come too early, or awaitHead doesn't wait
 	if ix.running {
 		return caughtUp, nil
 	}

@@ -441,17 +441,23 @@ func (g *gapped) Look(context.Context, *trust.Known) (*report.Report, bool, erro
 // start runs an index of the chain until the end is called.
 func (g *gapped) start(t *testing.T, st *store.Store) (end func()) {
 	t.Helper()
+	return running(t, g.indexer(t, st, gappedConfig(), g))
+}
+
+// indexer makes an index of the chain that reads blocks from a source: g, or what wraps it.
+func (g *gapped) indexer(t *testing.T, st *store.Store, cfg *chainconfig.Chain, blocks blockSource) *Indexer {
+	t.Helper()
 	w := io.Discard
 	if os.Getenv("BOARDWALK_TEST_LOGS") != "" {
 		w = os.Stderr
 	}
 	ix := &Indexer{}
-	f := family{nodes: nodes{g, g, g}, looker: g, usage: func() (u budget.Usage, list []budget.Endpoint) { return u, nil }}
-	err := ix.assemble(gappedConfig(), st, f, Options{Log: slog.New(slog.NewTextHandler(w, nil)), Now: time.Now, Holder: t.Name(), CachedRows: 1000})
+	f := family{nodes: nodes{blocks, g, g}, looker: g, usage: func() (u budget.Usage, list []budget.Endpoint) { return u, nil }}
+	err := ix.assemble(cfg, st, f, Options{Log: slog.New(slog.NewTextHandler(w, nil)), Now: time.Now, Holder: t.Name(), CachedRows: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return running(t, ix)
+	return ix
 }
 
 // running runs an index until the end is called.
