@@ -22,6 +22,6 @@ func main() {
 	os.Exit(lab.Main("go run ./hack/bench",
 		tokens.Command(), search.Command(), overload.Command(), board.Command(), members.Command(), operator.Command(), mainnet.Command(), solana.Command(),
 		place.Command(),
-		lab.Serve(map[string]func() *catalog.Catalog{board.Name: board.Catalog}), operator.Operate(),
+		lab.Serve(map[string]func() *catalog.Catalog{board.Name: board.Catalog}), operator.Operate(), solana.Read(),
 	))
 }

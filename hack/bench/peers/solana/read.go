@@ -1,19 +1,15 @@
 package solana
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"net/http"
 
 	"github.com/bytedance/sonic"
 
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
-	"github.com/boardwalkhq/boardwalk/indexer/solana/decode"
+	"github.com/boardwalkhq/boardwalk/hack/bench/solana"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
@@ -38,14 +34,14 @@ func Read() lab.Command {
 			if err != nil {
 				return err
 			}
-			blocks := overHTTP(ctx, c)
+			blocks := solana.OverHTTP(ctx, c)
 			if inMemory {
 				blocks = again(blocks)
 			}
 			var n int
 			switch how {
 			case boardwalk:
-				n, err = decodeBlocks(blocks, c, first, last)
+				n, err = solana.Decode(blocks, c, first, last)
 			case sonicName:
 				n, err = readInto(blocks, first, last, sonic.Unmarshal)
 			default:
@@ -55,20 +51,6 @@ func Read() lab.Command {
 			return err
 		},
 	}
-}
-
-// decodeBlocks reads blocks by Boardwalk's scanner, and decodes what its programs tell.
-func decodeBlocks(blocks source, c *chainconfig.Chain, first, last uint64) (transactions int, err error) {
-	d, err := decode.New(c)
-	if err != nil {
-		return 0, err
-	}
-	err = blocks.each(first, last, func(slot uint64, raw []byte) error {
-		b, _, err := d.ParseAnswer(slot, raw)
-		transactions += b.Transactions
-		return err
-	})
-	return transactions, err
 }
 
 // answer is what a node tells of a block, as far as Boardwalk reads it.
@@ -123,8 +105,8 @@ type balance struct {
 }
 
 // readInto reads blocks into structs by a JSON library.
-func readInto(blocks source, first, last uint64, unmarshal func([]byte, any) error) (transactions int, err error) {
-	err = blocks.each(first, last, func(_ uint64, raw []byte) error {
+func readInto(blocks solana.Source, first, last uint64, unmarshal func([]byte, any) error) (transactions int, err error) {
+	err = blocks.Each(first, last, func(_ uint64, raw []byte) error {
 		var a answer
 		err := unmarshal(raw, &a)
 		transactions += len(a.Result.Transactions)
@@ -133,44 +115,8 @@ func readInto(blocks source, first, last uint64, unmarshal func([]byte, any) err
 	return transactions, err
 }
 
-// source gives the answer with the block of a slot, which is good until the next one is asked for.
-type source func(slot uint64) ([]byte, error)
-
-func (s source) each(first, last uint64, read func(slot uint64, answer []byte) error) error {
-	for slot := first; slot <= last; slot++ {
-		answer, err := s(slot)
-		if err != nil {
-			return err
-		}
-		if err := read(slot, answer); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// overHTTP asks for each block.
-func overHTTP(ctx context.Context, c *chainconfig.Chain) source {
-	var body bytes.Buffer
-	return func(slot uint64) ([]byte, error) {
-		asked := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"getBlock","params":[%d,{"encoding":"json","transactionDetails":"full","rewards":false,`+
-			`"commitment":"confirmed","maxSupportedTransactionVersion":1}]}`, slot)
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Endpoints[0].URL, bytes.NewReader([]byte(asked)))
-		if err != nil {
-			return nil, err
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return nil, err
-		}
-		body.Reset()
-		_, err = io.Copy(&body, response.Body)
-		return body.Bytes(), errors.Join(err, response.Body.Close())
-	}
-}
-
 // again asks for one block, and gives that for each slot.
-func again(one source) source {
+func again(one solana.Source) solana.Source {
 	var answer []byte
 	return func(slot uint64) (_ []byte, err error) {
 		if answer == nil {
