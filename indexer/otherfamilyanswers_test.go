@@ -3,6 +3,7 @@ package indexer
 import (
 	"bytes"
 	"context"
+	"errors"
 	"encoding/json"
 	"image"
 	"image/color/palette"
@@ -55,6 +56,14 @@ type nobody struct{}
 
 func (nobody) Token(context.Context, market.Address, market.Address) (t solana.Token, err error) {
 	return t, rpc.ErrUnanswered
+}
+
+func (nobody) Holdings(context.Context, market.Address, market.Address, []market.Address) ([]solana.Holding, error) {
+	return nil, errors.New("no node tells what anybody has")
+}
+
+func (nobody) Simulate(context.Context, []byte) (solana.Simulated, error) {
+	return solana.Simulated{}, solana.ErrNotSimulated
 }
 
 func (nobody) MadeIn(context.Context, market.TxID, market.Address) (supply uint64, known bool, err error) {

@@ -21,6 +21,7 @@ var (
 	tokenProgram     = program("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
 	token2022Program = program("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb")
 	metadataProgram  = program("metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s")
+	accountsProgram  = program("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
 )
 
 // wrappedSOL is the token that the token program wraps SOL into. Its account's supply is 0, however much there is of it.

@@ -32,7 +32,9 @@ type Token struct {
 	// Exists is false where there is no token at the address.
 	Exists   bool
 	Supply   uint64
-	Metadata market.Address
+	Decimals byte
+	// Program is the token program that has it, SPL Token or Token-2022.
+	Program, Metadata market.Address
 	// MintAuthority may make more of it, FreezeAuthority freeze accounts of it; none where nobody may.
 	MintAuthority, FreezeAuthority market.Address
 	// Extensions are those of Token-2022, by their types: their contents as they are stored.
@@ -56,7 +58,8 @@ func (as Accounts) Token(ctx context.Context, token, creator market.Address) (ou
 		if out.Slot, out.Exists = told[0].slot, ok; !ok {
 			return nil
 		}
-		out.Supply, out.MintAuthority, out.FreezeAuthority, out.Extensions = m.supply, m.mintAuthority, m.freezeAuthority, m.extensions
+		out.Program, out.Supply, out.Decimals, out.Extensions = told[0].owner, m.supply, m.decimals, m.extensions
+		out.MintAuthority, out.FreezeAuthority = m.mintAuthority, m.freezeAuthority
 		if out.Mutable, out.HasMetadata = isMutable(&told[1]); len(m.extensions[extensionMetadata]) >= 2*32 { // the name that counts
 			mayChange := m.extensions[extensionMetadata][:32]
 			out.Metadata, out.Mutable, out.HasMetadata = token, !bytes.Equal(mayChange, make([]byte, 32)), true

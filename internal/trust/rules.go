@@ -35,7 +35,7 @@ const (
 
 // The reasons of an unknown result.
 const (
-	// RPCCapability: no endpoint simulates calls with state overrides.
+	// RPCCapability: no endpoint simulates calls with state overrides, or on Solana transactions.
 	RPCCapability = "rpc_capability"
 	// NoPool: there is no market that the token could be bought in.
 	NoPool = "no_pool"
@@ -45,6 +45,8 @@ const (
 	NotIndexed = "not_indexed"
 	// VenueNotSimulated: how to trade with the venue's curve isn't known.
 	VenueNotSimulated = "venue_not_simulated"
+	// HookNotSimulated: a program decides about the token's transfers, and which accounts it asks for isn't known.
+	HookNotSimulated = "hook_not_simulated"
 	// NeedsOutsideService: no node can tell.
 	NeedsOutsideService = "needs_outside_service"
 	// CallFailed: a node was asked and gave no usable answer.

@@ -1,5 +1,5 @@
-// Package solana checks the tokens of Solana: who may make more, freeze or take tokens, what their extensions do, holders, and liquidity. It simulates no
-// trade: whether a token can be sold stays unknown.
+// Package solana checks the tokens of Solana: who may make more, freeze or take tokens, what their extensions do, whether holders can let go of them,
+// holders, and liquidity.
 package solana
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 // Version changes with what the checks find.
-const Version = "2"
+const Version = "3"
 
 const checkerID = "boardwalk-solana"
 
@@ -29,6 +29,10 @@ type Node interface {
 	Token(ctx context.Context, token, creator market.Address) (solana.Token, error)
 	// MadeIn tells how much of a token there was after the transaction that made it.
 	MadeIn(ctx context.Context, tx market.TxID, token market.Address) (supply uint64, known bool, err error)
+	// Holdings tells what some owners have of a token of a program, in the accounts where they usually have it.
+	Holdings(ctx context.Context, token, program market.Address, owners []market.Address) ([]solana.Holding, error)
+	// Simulate tells what a transaction would come to. Its error has solana.ErrNotSimulated in its tree where no node simulates any.
+	Simulate(ctx context.Context, transaction []byte) (solana.Simulated, error)
 }
 
 var _ Node = solana.Accounts{}
@@ -77,7 +81,10 @@ func (l *Looker) Look(ctx context.Context, known *check.Known) (r *trust.Report,
 		Known: known, Market: known.MainPool(func(p *market.Pool) bool { return p.Base == known.Token.Mint }), Now: known.Block.Time,
 	}
 	k.first(ctx)
-	return k.report(), !k.failed && !k.firstFailed, nil
+	if !k.failed {
+		k.trySales(ctx)
+	}
+	return k.report(), !k.failed && !k.firstFailed && !k.saleFailed, nil
 }
 
 // first looks for the oldest supply that is known: that of an older token a fact tells, that of a launched one the transaction that made it.
@@ -106,6 +113,10 @@ type look struct {
 	oldest                 market.Amount
 	oldestFrom             trust.Evidence
 	hasOldest, firstFailed bool
+	// moves are the holders' transfers that were tried; unsold is why none was, and saleFailed says that no node answered.
+	moves      []move
+	unsold     string
+	saleFailed bool
 }
 
 // checks are how each rule's check is made, and where its figure is from.
@@ -167,9 +178,6 @@ func (k *look) supply() market.Amount {
 	}
 	return k.known.Token.Supply
 }
-
-// honeypot isn't simulated. On a curve of a program anybody sells to it, unless the token itself forbids it, which its extensions show.
-func (k *look) honeypot(rule trust.Rule) trust.Check { return rule.Unknown(trust.RPCCapability) }
 
 // transferTax is what Token-2022 withholds of a transfer: the higher of its two rates, of which one holds until some epoch. It warns where somebody may
 // raise it.
@@ -234,7 +242,7 @@ func (k *look) extensions(rule trust.Rule) trust.Check {
 		bad = append(bad, who.String()+" may take anybody's tokens")
 	}
 	hook := k.told.Extensions[solana.TransferHook]
-	if program := keyAt(hook, 32); !program.IsNone() {
+	if program := keyAt(hook, hookProgramAt); !program.IsNone() {
 		may = append(may, "program "+program.String()+" decides about each transfer")
 	}
 	if who := keyAt(hook, 0); !who.IsNone() {
@@ -310,11 +318,14 @@ func (k *look) lpBurned(rule trust.Rule) trust.Check {
 }
 
 func (k *look) top10(rule trust.Rule) trust.Check {
-	return k.index.Top10(rule, k.supply(), func(a market.Address) bool {
-		pool := slices.ContainsFunc(k.known.Pools, func(p market.Pool) bool { return p.ID == a })
-		curve := k.known.Launch != nil && k.known.Launch.Curve == a
-		return pool || curve || k.l.holders[a] || slices.Contains(k.l.lockers, a)
-	})
+	return k.index.Top10(rule, k.supply(), k.isMarket)
+}
+
+// isMarket reports whether an account holds tokens for a market, or locks them.
+func (k *look) isMarket(a market.Address) bool {
+	pool := slices.ContainsFunc(k.known.Pools, func(p market.Pool) bool { return p.ID == a })
+	curve := k.known.Launch != nil && k.known.Launch.Curve == a
+	return pool || curve || k.l.holders[a] || slices.Contains(k.l.lockers, a)
 }
 
 func (k *look) creatorHolding(rule trust.Rule) trust.Check {

@@ -1,0 +1,88 @@
+package solana
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// ErrNotSimulated says that no endpoint simulates transactions.
+var ErrNotSimulated = errors.New("no endpoint simulates transactions")
+
+// Simulated is what a transaction would come to on the newest state.
+type Simulated struct {
+	Slot uint64
+	// Err is why it would fail, as the node says it in JSON; empty where it would not.
+	Err string
+}
+
+// Simulate has a node carry out a transaction without its signatures, and write nothing.
+func (as Accounts) Simulate(ctx context.Context, transaction []byte) (Simulated, error) {
+	var told struct {
+		Context wireContext `json:"context"`
+		Value   *struct {
+			Err json.RawMessage `json:"err"`
+		} `json:"value"`
+	}
+	params := []any{base64.StdEncoding.EncodeToString(transaction), map[string]any{
+		"encoding": "base64", "commitment": commitment, "sigVerify": false, "replaceRecentBlockhash": true,
+	}}
+	err := as.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
+		told.Value = nil
+		ask := &rpc.Request{Method: "simulateTransaction", Params: params, Take: take(&told), Optional: true}
+		switch err := e.Do(ctx, ask); {
+		case err != nil:
+			return err
+		case ask.Err != nil:
+			return errors.Join(ErrNotSimulated, ask.Err)
+		case told.Value == nil:
+			return rpc.ErrGarbage
+		}
+		return nil
+	})
+	if err != nil {
+		return Simulated{}, err
+	}
+	out := Simulated{Slot: told.Context.Slot}
+	if failed := told.Value.Err; len(failed) > 0 && !bytes.Equal(failed, []byte("null")) {
+		out.Err = string(failed)
+	}
+	return out, nil
+}
+
+// Holding is what an owner has of a token in the account where it usually is (the associated token account). Amount is 0 where that account isn't there.
+type Holding struct {
+	Owner, Account market.Address
+	Amount         uint64
+}
+
+// Holdings asks for the accounts where some owners usually have a token of a token program.
+func (as Accounts) Holdings(ctx context.Context, token, program market.Address, owners []market.Address) ([]Holding, error) {
+	keys := make([]market.Address, len(owners))
+	for i, owner := range owners {
+		keys[i] = derived(accountsProgram, keyOf(owner), keyOf(program), keyOf(token))
+	}
+	var told []account
+	err := as.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {
+		told, err = e.accountsOn(ctx, keys, 0)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Holding, len(owners))
+	for i, a := range told {
+		out[i] = Holding{Owner: owners[i], Account: keys[i]}
+		if a.owner == program && len(a.data) >= tokenAccountLen && bytes.Equal(a.data[:tokenAccountOwnerAt], keyOf(token)) &&
+			bytes.Equal(a.data[tokenAccountOwnerAt:tokenAccountOwnerAt+32], keyOf(owners[i])) {
+			out[i].Amount = binary.LittleEndian.Uint64(a.data[tokenAccountSumEnd-8:])
+		}
+	}
+	return out, nil
+}
