@@ -38,6 +38,8 @@ type rhythm struct {
 	newest uint64
 	// met is when the look began that met the newest block, and looked when the last look did.
 	met, looked time.Time
+	// atOnce is how many blocks in a row were there at the first look for them: when they came isn't known then, and the next look comes earlier.
+	atOnce int
 }
 
 // A block may come a little early or late: looks for it begin earlyPart of a block's time before it should be there, are repeated after as long, and end when it is
@@ -45,25 +47,33 @@ type rhythm struct {
 const (
 	earlyPart, lateParts = 12, 4
 	tiredBlocks          = 10
+	// earliest is how often the time before a block is doubled: to a third of a block's time.
+	earliest = 2
 )
 
 // see takes in what a look met that began at a time. A lower head, of a node that is behind or after a reorg, is no new block.
 func (r *rhythm) see(began time.Time, newest uint64) {
+	before := r.looked
 	r.looked = began
-	if newest > r.newest {
-		r.newest, r.met = newest, began
+	if newest <= r.newest {
+		return
 	}
+	if r.atOnce++; before != r.met {
+		r.atOnce = 0
+	}
+	r.newest, r.met = newest, began
 }
 
 // pause is how long to wait until the next look: a block's time at most. A look right after a block was indexed, long before the next one, changes nothing.
 func (r *rhythm) pause(now time.Time, block time.Duration) time.Duration {
 	part := block / earlyPart
+	early := part << min(max(r.atOnce-1, 0), earliest)
 	next, since := r.looked.Add(block), r.looked.Sub(r.met)
 	if since >= 0 && since < tiredBlocks*block {
-		slot := (since + part) / block
+		slot := (since + early) / block
 		next = r.looked.Add(part)
 		if slot == 0 || since >= slot*block+lateParts*part {
-			next = r.met.Add((slot+1)*block - part)
+			next = r.met.Add((slot+1)*block - early)
 		}
 	}
 	return min(max(next.Sub(now), 0), block)

@@ -33,7 +33,8 @@ func (s *slow) Blocks(ctx context.Context, headers []chain.Header) iter.Seq2[cha
 }
 
 // TestLooksFollowTheRhythm has an index follow blocks that come every 400 ms, but for one of 16, by a clock of its own: each block is indexed within a twelfth of
-// that after it is there, besides what a look and reading it take, with two looks for a block and few more, however long reading takes.
+// that after it is there, besides what a look and reading it take, with two looks for a slot and few more, however long reading takes. Five blocks after the beginning,
+// and after the chain stood still for a while, it has found the rhythm.
 func TestLooksFollowTheRhythm(t *testing.T) {
 	t.Parallel()
 	const every, look = 400 * time.Millisecond, 5 * time.Millisecond
@@ -54,10 +55,13 @@ func TestLooksFollowTheRhythm(t *testing.T) {
 			time.Sleep(time.Minute)
 			synctest.Wait()
 
-			const blocks = 160
+			const blocks, slots, stands, within = 160, 160 + 10 + 30, 90, 5
 			before, latest := g.looks.Load(), time.Duration(0)
 			for n := range blocks {
-				if n%16 == 7 { // a slot without a block
+				switch {
+				case n == stands:
+					time.Sleep(30*every + every/3)
+				case n%16 == 7: // a slot without a block
 					time.Sleep(every)
 				}
 				g.grow(1)
@@ -72,15 +76,15 @@ func TestLooksFollowTheRhythm(t *testing.T) {
 						break
 					}
 				}
-				if n > 20 { // by then it has found the rhythm
+				if n >= stands+within || n >= within && n < stands {
 					latest = max(latest, late)
 				}
 				time.Sleep(time.Until(began.Add(every)))
 			}
-			looks := float64(g.looks.Load()-before) / blocks
-			t.Logf("reading takes %s: %.2f looks for a block, indexed %s after it was there at most", read, looks, latest)
-			if most := every/earlyPart + 2*look + read + every/80; latest > most || looks > 2.8 {
-				t.Errorf("reading takes %s: a block was indexed %s after it was there, want %s at most; with %.1f looks for each, want 2.8 at most", read, latest, most, looks)
+			looks := float64(g.looks.Load()-before) / slots
+			t.Logf("reading takes %s: %.2f looks for a slot, indexed %s after it was there at most", read, looks, latest)
+			if most := every/earlyPart + 2*look + read + every/80; latest > most || looks > 2.5 {
+				t.Errorf("reading takes %s: a block was indexed %s after it was there, want %s at most; with %.2f looks for each slot, want 2.5 at most", read, latest, most, looks)
 			}
 		})
 	}

@@ -3,8 +3,8 @@ package indexer
 import (
 	"bytes"
 	"context"
-	"errors"
 	"encoding/json"
+	"errors"
 	"image"
 	"image/color/palette"
 	"image/png"
