@@ -1,0 +1,148 @@
+package indexer
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"slices"
+	"testing"
+	"time"
+
+	simnet "github.com/boardwalkhq/boardwalk/hack/simnet/solana"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+// Token-2022's extensions for fees on transfers: a token's, and an account's. https://docs.rs/spl-token-2022-interface has their layout.
+const (
+	feeOfToken, feeOfTokenLen     = 1, 108
+	feeOfAccount, feeOfAccountLen = 2, 8
+)
+
+// extended is an account's data with one more extension.
+func extended(data []byte, kind uint16, contents []byte) []byte {
+	out := binary.LittleEndian.AppendUint16(slices.Clone(data), kind)
+	return append(binary.LittleEndian.AppendUint16(out, uint16(len(contents))), contents...)
+}
+
+// takeFees has a token as if it had been made with a fee on transfers, in hundredths of a percent. What is withheld is somebody's to take.
+func (l *localSolana) takeFees(t *testing.T, token svm.Key, rate uint16, taker svm.Key) {
+	t.Helper()
+	var mint struct {
+		Value struct {
+			Data     []string
+			Lamports uint64
+			Owner    svm.Key
+		}
+	}
+	if err := l.Chain.Call(t.Context(), &mint, "getAccountInfo", token, map[string]string{"encoding": "base64", "commitment": "confirmed"}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := base64.StdEncoding.DecodeString(mint.Value.Data[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	fee := make([]byte, feeOfTokenLen)
+	copy(fee[32:], taker[:])
+	for _, at := range []int{72, 90} { // the older and the newer fee: from an epoch on, at most so much, a rate
+		binary.LittleEndian.PutUint64(fee[at+8:], 1<<62)
+		binary.LittleEndian.PutUint16(fee[at+16:], rate)
+	}
+	if err := l.Chain.SetAccount(t.Context(), token, mint.Value.Lamports, mint.Value.Owner, extended(data, feeOfToken, fee)); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range l.accounts(t, token) {
+		if err := l.Chain.SetAccount(t.Context(), a.key, a.lamports, a.program, extended(a.data, feeOfAccount, make([]byte, feeOfAccountLen))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// withdraw moves what is withheld in accounts of a token to one of its taker.
+func withdraw(program, token, to svm.Key, taker svm.Signer, from ...svm.Key) svm.Instruction {
+	const transferFeeExtension, fromAccounts = 26, 3
+	in := svm.Instruction{
+		Program: program, Data: []byte{transferFeeExtension, fromAccounts, byte(len(from))},
+		Accounts: []svm.Account{{Key: token, Writable: true}, {Key: to, Writable: true}, {Key: taker.Key, Signer: true}},
+	}
+	for _, key := range from {
+		in.Accounts = append(in.Accounts, svm.Account{Key: key, Writable: true})
+	}
+	return in
+}
+
+// TestFeesOnTransfers: Token-2022 withholds a part of what is transferred, in the account that gets it, until somebody takes it. Balances, holders and the supply are
+// those of the chain's own accounts all the while: what is withheld is nobody's balance.
+func TestFeesOnTransfers(t *testing.T) {
+	t.Parallel()
+	l := newLocalSolana(t, 3)
+	st := storetest.Open(t, "sqlite")
+	defer startSolana(t, st, l.config(t))()
+	mine := func(transactions ...[]byte) {
+		t.Helper()
+		at := l.Slot() + 1
+		if len(transactions) > 0 {
+			mined, err := l.Chain.Mine(t.Context(), svm.Block{Slot: at, Time: l.Time().Add(time.Second), Transactions: transactions})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range mined.Results {
+				if err := mined.Results[i].Failed(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			at++
+		}
+		if err := l.Mine(t.Context(), at, l.Time().Add(2*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		l.await(t, st)
+		l.wantHeld(t, st)
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	maker, buyer, friend, taker := l.People[0], l.People[1], l.People[2], l.People[3]
+	curve, err := l.Launch(t.Context(), simnet.PumpFun, maker, simnet.Launch{Name: "Toll", Symbol: "TOLL", URI: "https://toll.example/t.json"}, 1_000_000_000)
+	must(err)
+	mine()
+	must(l.Buy(t.Context(), curve, buyer, 2_000_000_000))
+	must(l.Buy(t.Context(), curve, taker, 1_000_000_000))
+	mine()
+	before := l.held(t, curve.Token)[addressOfKey(buyer.Key)]
+
+	l.takeFees(t, curve.Token, 500, taker.Key)
+	for _, part := range []float64{0.5, 0.1, 0.3} {
+		must(l.Give(t.Context(), curve, buyer, friend, part))
+		mine()
+	}
+	held, given := l.held(t, curve.Token), uint64(0)
+	if has := held[addressOfKey(buyer.Key)]; has < before {
+		given = before - has
+	}
+	if got, want := held[addressOfKey(friend.Key)], given-given/20; given == 0 || got < want-3 || got > want {
+		t.Fatalf("of %d the friend got %d, want some %d: no fee was withheld", given, got, want)
+	}
+
+	var to, from svm.Key
+	var program svm.Key
+	for _, a := range l.accounts(t, curve.Token) {
+		switch program = a.program; a.owner() {
+		case addressOfKey(taker.Key):
+			to = a.key
+		case addressOfKey(friend.Key):
+			from = a.key
+		}
+	}
+	hash, err := l.Chain.BlockHash(t.Context())
+	must(err)
+	raw, err := svm.Transaction(hash, nil, []svm.Instruction{withdraw(program, curve.Token, to, taker, from)}, taker)
+	must(err)
+	had := held[addressOfKey(taker.Key)]
+	mine(raw)
+	if took := l.held(t, curve.Token)[addressOfKey(taker.Key)] - had; took != given-held[addressOfKey(friend.Key)] {
+		t.Errorf("%d was taken, want the %d that was withheld", took, given-held[addressOfKey(friend.Key)])
+	}
+}
