@@ -9,6 +9,8 @@ import (
 
 	simnet "github.com/boardwalkhq/boardwalk/hack/simnet/solana"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -74,9 +76,19 @@ func withdraw(program, token, to svm.Key, taker svm.Signer, from ...svm.Key) svm
 // those of the chain's own accounts all the while: what is withheld is nobody's balance.
 func TestFeesOnTransfers(t *testing.T) {
 	t.Parallel()
-	l := newLocalSolana(t, 3)
-	st := storetest.Open(t, "sqlite")
-	defer startSolana(t, st, l.config(t))()
+	for name, config := range map[string]func(*localSolana, *testing.T) *chainconfig.Chain{"asked": (*localSolana).config, "streamed": (*localSolana).streamed} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLocalSolana(t, 3)
+			st := storetest.Open(t, "sqlite")
+			defer startSolana(t, st, config(l, t))()
+			l.wantWithheld(t, st)
+		})
+	}
+}
+
+func (l *localSolana) wantWithheld(t *testing.T, st *store.Store) {
+	t.Helper()
 	mine := func(transactions ...[]byte) {
 		t.Helper()
 		at := l.Slot() + 1

@@ -104,6 +104,8 @@ func (r *run) event(tx *market.Tx, i int) {
 		if t, ok := r.transferOf(tx, e); ok {
 			r.tokens.transfer(t)
 		}
+	case market.Withheld:
+		r.tokens.withheld(e)
 	case market.PoolCreated:
 		if r.believes(e) {
 			r.pools.known(pricedBefore(tx.Logs[:i], e), !e.Seen)

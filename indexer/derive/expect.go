@@ -42,6 +42,9 @@ func (x *Expectation) See(b *market.Block) {
 			if t, ok := x.m.transferOf(tx, l.Event); ok {
 				x.transfer(t)
 			}
+			if w, ok := l.Event.(market.Withheld); ok {
+				x.mint(w.Token, &w.Change.Abs, !w.Change.Neg)
+			}
 		}
 	}
 	for _, f := range b.Facts {
@@ -69,14 +72,18 @@ func (x *Expectation) transfer(t market.Transfer) {
 		x.moved[to] = v
 	}
 	if made, burnt := t.From.IsNone(), t.To.IsNone(); made != burnt {
-		v := x.minted[t.Token]
-		if made {
-			v.Add(&v, &t.Amount)
-		} else {
-			v.Sub(&v, &t.Amount)
-		}
-		x.minted[t.Token] = v
+		x.mint(t.Token, &t.Amount, made)
 	}
+}
+
+func (x *Expectation) mint(token market.Address, amount *market.Amount, made bool) {
+	v := x.minted[token]
+	if made {
+		v.Add(&v, amount)
+	} else {
+		v.Sub(&v, amount)
+	}
+	x.minted[token] = v
 }
 
 // Contradicts reports whether a sampled balance or supply would count against what derivation arrived at. The token's row

@@ -28,6 +28,20 @@ func (ts *tokens) transfer(e market.Transfer) {
 	ts.move(t, e)
 }
 
+// withheld takes what a token withholds of transfers, which the changes of balances told as burnt, for part of its supply.
+func (ts *tokens) withheld(e market.Withheld) {
+	t := ts.s.tokens.get(e.Token)
+	if t == nil || !t.HasSupply {
+		return
+	}
+	t = ts.s.tokens.edit(e.Token)
+	if !e.Change.Neg {
+		t.Supply.Add(&t.Supply, &e.Change.Abs)
+	} else if _, under := t.Supply.SubOverflow(&t.Supply, &e.Change.Abs); under {
+		untold(t)
+	}
+}
+
 // move books a transfer of a followed token, or queues it while the token's past is still being read, for the first time or anew.
 func (ts *tokens) move(t *market.Token, e market.Transfer) {
 	switch t.Holders.Status {

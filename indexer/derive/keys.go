@@ -24,6 +24,7 @@ func (m *Machine) LaunchKeys(s *State, blocks []market.Block) market.Wanted {
 					token(e.Token)
 				case market.Wrap:
 					token(e.Token)
+				case market.Withheld: // its token's balances change, too
 				default:
 					_, curve, mint := curveOf(e)
 					if !mint.IsNone() {
@@ -183,6 +184,8 @@ func (k *keys) event(e market.Event, at int64) {
 				k.account(e.Account)
 			}
 		}
+	case market.Withheld:
+		k.tokens.add(e.Token)
 	case market.PoolCreated:
 		if k.m.believes(e) {
 			k.created(e)

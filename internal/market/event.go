@@ -74,13 +74,19 @@ type Wrap struct {
 }
 
 // BalanceChange is by how much a transaction changes an owner's balance of a token, of chains that tell balances in place of transfers. The changes of
-// all owners together are what was minted or, below zero, burnt.
+// all owners together, and of what is Withheld, are what was minted or, below zero, burnt.
 type BalanceChange struct {
 	Token, Owner Address
 	Change       SignedAmount
 	// Before is what the owner had in those of their accounts that the transaction touches, where HasBefore: all that they had, but of who has the token in several.
 	Before    Amount
 	HasBefore bool
+}
+
+// Withheld is by how much a transaction changes what a token withholds of transfers: part of its supply, and of nobody's balance.
+type Withheld struct {
+	Token  Address
+	Change SignedAmount
 }
 
 // AsTransfer is the transfer from or to nobody that the change amounts to.
@@ -166,6 +172,7 @@ type PairLiquidity struct {
 func (Transfer) isEvent()       {}
 func (Wrap) isEvent()           {}
 func (BalanceChange) isEvent()  {}
+func (Withheld) isEvent()       {}
 func (PoolCreated) isEvent()    {}
 func (Reserves) isEvent()       {}
 func (PoolPriced) isEvent()     {}

@@ -11,13 +11,14 @@ import (
 
 // A node tells what each token account had before a transaction and has after it. The change of an owner's balance is the sum over the owner's accounts after the
 // transaction, less the sum before. So nothing has to be known of how tokens were moved: in batches, by closing an account or giving it to another owner, or
-// with a fee that the token withholds.
+// with a fee that the token withholds. That fee alone makes a difference to the supply (withheld.go).
 
 // move is by how much a transaction changes an owner's balance of a token, as it is summed up.
 type move struct {
 	mint, owner []byte // base58
 	change      market.SignedAmount
 	before      market.Amount
+	is2022      bool
 }
 
 // moves are those of a transaction, and the tokens that the block has moved so far.
@@ -33,7 +34,7 @@ func (m *moves) add(b *tokenBalance, after bool) {
 	k := slices.IndexFunc(m.list, func(o move) bool { return string(o.mint) == string(b.mint) && string(o.owner) == string(b.owner) })
 	if k < 0 {
 		k = len(m.list)
-		m.list = append(m.list, move{mint: b.mint, owner: b.owner})
+		m.list = append(m.list, move{mint: b.mint, owner: b.owner, is2022: b.is2022})
 	}
 	of, amount := &m.list[k], amountOf(b.amount)
 	if !after {
@@ -65,6 +66,7 @@ func (r *reader) balances() error {
 		}
 		r.emit(nil, e)
 	}
+	r.withheld()
 	return nil
 }
 
@@ -96,14 +98,21 @@ func (r *reader) makes(token market.Address, name, symbol string) {
 	r.made = append(r.made, m)
 }
 
-// fact is what the block tells of the token that it makes. Its supply is what all balances sum up to, where nobody had any before.
+// fact is what the block tells of the token that it makes. Its supply is what all balances sum up to, with what is withheld, where nobody had any before.
 func (m *made) fact(txs []market.Tx) market.TokenFact {
 	f := m.told
 	var supply market.SignedAmount
 	for i := range txs {
 		for _, l := range txs[i].Logs {
-			if c, ok := l.Event.(market.BalanceChange); ok && c.Token == m.token {
-				supply = supply.Add(c.Change)
+			switch c := l.Event.(type) {
+			case market.BalanceChange:
+				if c.Token == m.token {
+					supply = supply.Add(c.Change)
+				}
+			case market.Withheld:
+				if c.Token == m.token {
+					supply = supply.Add(c.Change)
+				}
 			}
 		}
 	}

@@ -27,7 +27,9 @@ type transaction struct {
 	// keys are its accounts: the static ones, then those that lookup tables name, the writable ones first.
 	keys      [][]byte
 	pre, post []tokenBalance
-	// instructions are in the order in which they ran: each one of the message with those that it called after it. There are none before run.
+	// instructions are in the order in which they ran: each one of the message with those that it called after it. There are none before run; ran says that it was
+	// called, and runs what it gave.
+	ran, runs    bool
 	instructions []instruction
 	accounts     []uint16 // of all instructions
 
@@ -60,6 +62,7 @@ type tokenBalance struct {
 	mint, owner []byte // base58; owner is empty where the node doesn't tell
 	amount      uint64
 	decimals    uint8
+	is2022      bool // of Token-2022
 }
 
 func (t *transaction) reset() {
@@ -111,8 +114,15 @@ func (t *transaction) isWhole() bool {
 	return t.told && len(t.keys) <= mostKeys && len(t.signature) > 0 && inOrder(t.pre, len(t.keys)) && inOrder(t.post, len(t.keys))
 }
 
-// run reads the transaction's instructions. ok is false where they are none, or name what isn't there.
+// run reads the transaction's instructions, once. ok is false where they are none, or name what isn't there.
 func (t *transaction) run() (ok bool) {
+	if !t.ran {
+		t.ran, t.runs = true, t.readInstructions()
+	}
+	return t.runs
+}
+
+func (t *transaction) readInstructions() (ok bool) {
 	if t.wire {
 		return t.runWire()
 	}
@@ -306,6 +316,10 @@ func (t *transaction) balances(p *rpc.Scanner, out *[]tokenBalance) {
 			case "owner":
 				if !p.IsNull() {
 					b.owner = p.Text()
+				}
+			case "programId":
+				if !p.IsNull() {
+					b.is2022 = string(p.Text()) == token2022
 				}
 			case "uiTokenAmount":
 				p.Object(func(key []byte) {

@@ -225,6 +225,8 @@ func wireBalance(message []byte, out *[]tokenBalance) (ok bool) {
 			read = read && walked
 		case 4:
 			b.owner = text
+		case 5:
+			b.is2022 = string(text) == token2022
 		}
 	})
 	*out = append(*out, b)

@@ -3,10 +3,12 @@ package solanatest
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -129,7 +131,8 @@ func (r *response) inJSON() (json.RawMessage, error) {
 	return json.Marshal(map[string]any{"meta": r.Meta, "transaction": s, "version": r.Version})
 }
 
-// fromText reads the encodings "json" and "jsonParsed". Of instructions that a node has parsed no bytes are left: they have no data then.
+// fromText reads the encodings "json" and "jsonParsed". Of instructions that a node has parsed no bytes are left: those that mint or burn tokens are written again, and
+// others have no data.
 func (r *response) fromText() (s signed, err error) {
 	var told struct {
 		Message struct {
@@ -180,6 +183,40 @@ type parsed struct {
 	Accounts  json.RawMessage `json:"accounts"`
 	Data      string          `json:"data"`
 	Height    *int            `json:"stackHeight"`
+	// Parsed is what a node has parsed, an object or a text.
+	Parsed json.RawMessage `json:"parsed"`
+}
+
+// minting writes an instruction that mints or burns tokens as the token programs take it; ok is false of others.
+func (p *parsed) minting(place map[string]int) (accounts []int, data string, ok bool) {
+	var told struct {
+		Type string
+		Info struct {
+			Mint, Account, MintAuthority, Authority, Amount string
+			TokenAmount                                     struct {
+				Amount   string
+				Decimals byte
+			}
+		}
+	}
+	if json.Unmarshal(p.Parsed, &told) != nil {
+		return nil, "", false
+	}
+	kind, ok := map[string]byte{"mintTo": 7, "burn": 8, "mintToChecked": 14, "burnChecked": 15}[told.Type]
+	if !ok {
+		return nil, "", false
+	}
+	in := &told.Info
+	n, err := strconv.ParseUint(in.Amount+in.TokenAmount.Amount, 10, 64) // one of them is empty
+	raw := binary.LittleEndian.AppendUint64([]byte{kind}, n)
+	if in.TokenAmount.Amount != "" {
+		raw = append(raw, in.TokenAmount.Decimals)
+	}
+	accounts = []int{place[in.Mint], place[in.Account], place[in.MintAuthority+in.Authority]}
+	if in.MintAuthority == "" { // a burn names the account first
+		accounts[0], accounts[1] = accounts[1], accounts[0]
+	}
+	return accounts, market.EncodeBase58(raw), err == nil
 }
 
 func (p *parsed) plain(place map[string]int, isParsed bool) (c call, err error) {
@@ -198,6 +235,9 @@ func (p *parsed) plain(place map[string]int, isParsed bool) (c call, err error) 
 	}
 	for _, key := range keys {
 		c.Accounts = append(c.Accounts, place[key])
+	}
+	if accounts, data, ok := p.minting(place); ok {
+		c.Accounts, c.Data = accounts, data
 	}
 	return c, err
 }
