@@ -47,7 +47,7 @@ type rhythm struct {
 const (
 	earlyPart, lateParts = 12, 4
 	tiredBlocks          = 10
-	// earliest is how often the time before a block is doubled: to a third of a block's time.
+	// The time before a block is doubled at most earliest times, so that it becomes a third of a block's time.
 	earliest = 2
 )
 
@@ -64,7 +64,8 @@ func (r *rhythm) see(began time.Time, newest uint64) {
 	r.newest, r.met = newest, began
 }
 
-// pause is how long to wait until the next look: a block's time at most. A look right after a block was indexed, long before the next one, changes nothing.
+// pause is how long to wait until the next look: a block's time at most. It counts from the last look, not from now: where indexing a
+// block took long, the next look may be due already.
 func (r *rhythm) pause(now time.Time, block time.Duration) time.Duration {
 	part := block / earlyPart
 	early := part << min(max(r.atOnce-1, 0), earliest)

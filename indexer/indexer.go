@@ -488,7 +488,7 @@ func (ix *Indexer) turn(ctx context.Context) (caughtUp bool, err error) {
 	if err := ix.takeOver(ctx); err != nil {
 		return false, err
 	}
-	caughtUp = caughtUp || ix.hasRhythm() // a look for the next block now would come too early, or awaitHead doesn't wait
+	caughtUp = caughtUp || ix.hasRhythm() // awaitHead knows when the next block should be there, and doesn't wait where that is past
 	if ix.running {
 		return caughtUp, nil
 	}

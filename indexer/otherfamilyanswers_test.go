@@ -62,7 +62,7 @@ func (nobody) Holdings(context.Context, market.Address, market.Address, []market
 	return nil, errors.New("no node tells what anybody has")
 }
 
-func (nobody) Simulate(context.Context, []byte) (solana.Simulated, error) {
+func (nobody) Simulate(context.Context, []byte, uint64) (solana.Simulated, error) {
 	return solana.Simulated{}, solana.ErrNotSimulated
 }
 

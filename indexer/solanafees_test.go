@@ -1,7 +1,6 @@
 package indexer
 
 import (
-	"encoding/base64"
 	"encoding/binary"
 	"slices"
 	"testing"
@@ -29,34 +28,28 @@ func extended(data []byte, kind uint16, contents []byte) []byte {
 // takeFees has a token as if it had been made with a fee on transfers, in hundredths of a percent. What is withheld is somebody's to take.
 func (l *localSolana) takeFees(t *testing.T, token svm.Key, rate uint16, taker svm.Key) {
 	t.Helper()
-	var mint struct {
-		Value struct {
-			Data     []string
-			Lamports uint64
-			Owner    svm.Key
-		}
-	}
-	if err := l.Chain.Call(t.Context(), &mint, "getAccountInfo", token, map[string]string{"encoding": "base64", "commitment": "confirmed"}); err != nil {
-		t.Fatal(err)
-	}
-	data, err := base64.StdEncoding.DecodeString(mint.Value.Data[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	mint := l.mint(t, token)
 	fee := make([]byte, feeOfTokenLen)
 	copy(fee[32:], taker[:])
 	for _, at := range []int{72, 90} { // the older and the newer fee: from an epoch on, at most so much, a rate
 		binary.LittleEndian.PutUint64(fee[at+8:], 1<<62)
 		binary.LittleEndian.PutUint16(fee[at+16:], rate)
 	}
-	if err := l.Chain.SetAccount(t.Context(), token, mint.Value.Lamports, mint.Value.Owner, extended(data, feeOfToken, fee)); err != nil {
-		t.Fatal(err)
-	}
+	l.set(t, mint, extended(mint.data, feeOfToken, fee))
 	for _, a := range l.accounts(t, token) {
-		if err := l.Chain.SetAccount(t.Context(), a.key, a.lamports, a.program, extended(a.data, feeOfAccount, make([]byte, feeOfAccountLen))); err != nil {
-			t.Fatal(err)
+		l.set(t, a, extended(a.data, feeOfAccount, make([]byte, feeOfAccountLen)))
+	}
+}
+
+// withheld is what an account of a token withholds.
+func (l *localSolana) withheld(t *testing.T, token, account svm.Key) uint64 {
+	t.Helper()
+	for _, a := range l.accounts(t, token) {
+		if a.key == account {
+			return binary.LittleEndian.Uint64(a.data[len(a.data)-feeOfAccountLen:])
 		}
 	}
+	return 0
 }
 
 // withdraw moves what is withheld in accounts of a token to one of its taker.
@@ -154,7 +147,28 @@ func (l *localSolana) wantWithheld(t *testing.T, st *store.Store) {
 	must(err)
 	had := held[addressOfKey(taker.Key)]
 	mine(raw)
-	if took := l.held(t, curve.Token)[addressOfKey(taker.Key)] - had; took != given-held[addressOfKey(friend.Key)] {
-		t.Errorf("%d was taken, want the %d that was withheld", took, given-held[addressOfKey(friend.Key)])
+	withheld := given - held[addressOfKey(friend.Key)]
+	if took := l.held(t, curve.Token)[addressOfKey(taker.Key)] - had; took != withheld {
+		t.Errorf("%d was taken, want the %d that was withheld", took, withheld)
+	}
+
+	// Once more, and what is taken is burnt at once: no balance tells of it.
+	must(l.Give(t.Context(), curve, buyer, friend, 0.5))
+	mine()
+	before = l.held(t, curve.Token)[addressOfKey(taker.Key)]
+	if withheld = l.withheld(t, curve.Token, from); withheld == 0 {
+		t.Fatal("nothing was withheld")
+	}
+	burn := svm.Instruction{
+		Program: program, Accounts: []svm.Account{{Key: to, Writable: true}, {Key: curve.Token, Writable: true}, {Key: taker.Key, Signer: true}},
+		Data: binary.LittleEndian.AppendUint64([]byte{8}, withheld),
+	}
+	hash, err = l.Chain.BlockHash(t.Context())
+	must(err)
+	raw, err = svm.Transaction(hash, nil, []svm.Instruction{withdraw(program, curve.Token, to, taker, from), burn}, taker)
+	must(err)
+	mine(raw)
+	if after := l.held(t, curve.Token)[addressOfKey(taker.Key)]; after != before {
+		t.Errorf("the taker has %d, want the %d of before", after, before)
 	}
 }

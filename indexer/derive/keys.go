@@ -24,7 +24,8 @@ func (m *Machine) LaunchKeys(s *State, blocks []market.Block) market.Wanted {
 					token(e.Token)
 				case market.Wrap:
 					token(e.Token)
-				case market.Withheld: // its token's balances change, too
+				case market.Withheld:
+					token(e.Token)
 				default:
 					_, curve, mint := curveOf(e)
 					if !mint.IsNone() {
@@ -185,7 +186,9 @@ func (k *keys) event(e market.Event, at int64) {
 			}
 		}
 	case market.Withheld:
-		k.tokens.add(e.Token)
+		if k.follows(e.Token) {
+			k.tokens.add(e.Token)
+		}
 	case market.PoolCreated:
 		if k.m.believes(e) {
 			k.created(e)

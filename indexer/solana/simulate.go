@@ -22,8 +22,9 @@ type Simulated struct {
 	Err string
 }
 
-// Simulate has a node carry out a transaction without its signatures, and write nothing.
-func (as Accounts) Simulate(ctx context.Context, transaction []byte) (Simulated, error) {
+// Simulate has a node carry out a transaction without its signatures, on a state that is no earlier than a slot's, and write nothing.
+func (as Accounts) Simulate(ctx context.Context, transaction []byte, noEarlier uint64) (Simulated, error) {
+	const methodNotFound = -32601
 	var told struct {
 		Context wireContext `json:"context"`
 		Value   *struct {
@@ -31,35 +32,42 @@ func (as Accounts) Simulate(ctx context.Context, transaction []byte) (Simulated,
 		} `json:"value"`
 	}
 	params := []any{base64.StdEncoding.EncodeToString(transaction), map[string]any{
-		"encoding": "base64", "commitment": commitment, "sigVerify": false, "replaceRecentBlockhash": true,
+		"encoding": "base64", "commitment": commitment, "sigVerify": false, "replaceRecentBlockhash": true, "minContextSlot": noEarlier,
 	}}
+	none, failed := false, false // an endpoint that doesn't know the method, and one with another error
 	err := as.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 		told.Value = nil
 		ask := &rpc.Request{Method: "simulateTransaction", Params: params, Take: take(&told), Optional: true}
-		switch err := e.Do(ctx, ask); {
-		case err != nil:
-			return err
-		case ask.Err != nil:
-			return errors.Join(ErrNotSimulated, ask.Err)
-		case told.Value == nil:
-			return rpc.ErrGarbage
+		err := e.Do(ctx, ask)
+		if err == nil {
+			err = ask.Err
 		}
-		return nil
+		if err == nil && told.Value == nil {
+			err = rpc.ErrGarbage
+		}
+		refused, isRefusal := errors.AsType[*rpc.NodeError](err)
+		isNone := isRefusal && refused.Code == methodNotFound
+		none, failed = none || isNone, failed || err != nil && !isNone
+		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil && none && !failed:
+		return Simulated{}, ErrNotSimulated
+	case err != nil:
 		return Simulated{}, err
 	}
 	out := Simulated{Slot: told.Context.Slot}
-	if failed := told.Value.Err; len(failed) > 0 && !bytes.Equal(failed, []byte("null")) {
-		out.Err = string(failed)
+	if why := told.Value.Err; len(why) > 0 && !bytes.Equal(why, []byte("null")) {
+		out.Err = string(why)
 	}
 	return out, nil
 }
 
-// Holding is what an owner has of a token in the account where it usually is (the associated token account). Amount is 0 where that account isn't there.
+// Holding is what an owner has of a token in the account where it usually is (the associated token account), after the block of a slot. Amount is 0 where that account
+// isn't there.
 type Holding struct {
 	Owner, Account market.Address
-	Amount         uint64
+	Amount, Slot   uint64
 }
 
 // Holdings asks for the accounts where some owners usually have a token of a token program.
@@ -78,7 +86,7 @@ func (as Accounts) Holdings(ctx context.Context, token, program market.Address, 
 	}
 	out := make([]Holding, len(owners))
 	for i, a := range told {
-		out[i] = Holding{Owner: owners[i], Account: keys[i]}
+		out[i] = Holding{Owner: owners[i], Account: keys[i], Slot: a.slot}
 		if a.owner == program && len(a.data) >= tokenAccountLen && bytes.Equal(a.data[:tokenAccountOwnerAt], keyOf(token)) &&
 			bytes.Equal(a.data[tokenAccountOwnerAt:tokenAccountOwnerAt+32], keyOf(owners[i])) {
 			out[i].Amount = binary.LittleEndian.Uint64(a.data[tokenAccountSumEnd-8:])

@@ -21,14 +21,16 @@ type transaction struct {
 	wire bool
 	// failed is true of one that did nothing. Told says that the node told what it did.
 	failed, told bool
-	signature    []byte
+	// tellsCalls is true where the node tells what instructions called, be it nothing. has2022 says that the transaction touches an account of a token of Token-2022.
+	tellsCalls, has2022 bool
+	signature           []byte
 	// fee is what the first account paid for it, in lamports.
 	fee uint64
 	// keys are its accounts: the static ones, then those that lookup tables name, the writable ones first.
 	keys      [][]byte
 	pre, post []tokenBalance
-	// instructions are in the order in which they ran: each one of the message with those that it called after it. There are none before run; ran says that it was
-	// called, and runs what it gave.
+	// instructions are in the order in which they ran: each one of the message with those that it called after it. There are none before run. ran says
+	// that run was called; runs is its result.
 	ran, runs    bool
 	instructions []instruction
 	accounts     []uint16 // of all instructions
@@ -117,7 +119,9 @@ func (t *transaction) isWhole() bool {
 // run reads the transaction's instructions, once. ok is false where they are none, or name what isn't there.
 func (t *transaction) run() (ok bool) {
 	if !t.ran {
-		t.ran, t.runs = true, t.readInstructions()
+		if t.ran, t.runs = true, t.readInstructions(); !t.runs {
+			t.instructions = t.instructions[:0] // they may name what isn't there
+		}
 	}
 	return t.runs
 }
@@ -169,7 +173,10 @@ func (t *transaction) meta(p *rpc.Scanner) {
 				t.failed = true
 			}
 		case "innerInstructions":
-			t.called = p.Leap()
+			t.tellsCalls = !p.IsNull()
+			if t.tellsCalls {
+				t.called = p.Leap()
+			}
 		case "loadedAddresses":
 			if p.IsNull() {
 				return
@@ -320,6 +327,7 @@ func (t *transaction) balances(p *rpc.Scanner, out *[]tokenBalance) {
 			case "programId":
 				if !p.IsNull() {
 					b.is2022 = string(p.Text()) == token2022
+					t.has2022 = t.has2022 || b.is2022
 				}
 			case "uiTokenAmount":
 				p.Object(func(key []byte) {

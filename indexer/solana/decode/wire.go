@@ -175,7 +175,7 @@ func addKey(to *[][]byte, key []byte) (ok bool) {
 
 // wireMeta reads what a transaction did: a TransactionStatusMeta. Its instructions and its log are left for run and lines.
 func (t *transaction) wireMeta(meta []byte) (ok bool) {
-	t.called, t.logged = meta, meta
+	t.called, t.logged, t.tellsCalls = meta, meta, true
 	read := true
 	ok = Fields(meta, func(number int, v uint64, text []byte) {
 		switch number {
@@ -188,9 +188,11 @@ func (t *transaction) wireMeta(meta []byte) (ok bool) {
 		case 4:
 			t.lamports[1] = text
 		case 7:
-			read = read && wireBalance(text, &t.pre)
+			read = read && t.wireBalance(text, &t.pre)
 		case 8:
-			read = read && wireBalance(text, &t.post)
+			read = read && t.wireBalance(text, &t.post)
+		case 10:
+			t.tellsCalls = v == 0
 		case 12:
 			read = read && addKey(&t.writable, text)
 		case 13:
@@ -201,7 +203,7 @@ func (t *transaction) wireMeta(meta []byte) (ok bool) {
 }
 
 // wireBalance reads a TokenBalance.
-func wireBalance(message []byte, out *[]tokenBalance) (ok bool) {
+func (t *transaction) wireBalance(message []byte, out *[]tokenBalance) (ok bool) {
 	var b tokenBalance
 	read := true
 	ok = Fields(message, func(number int, v uint64, text []byte) {
@@ -227,6 +229,7 @@ func wireBalance(message []byte, out *[]tokenBalance) (ok bool) {
 			b.owner = text
 		case 5:
 			b.is2022 = string(text) == token2022
+			t.has2022 = t.has2022 || b.is2022
 		}
 	})
 	*out = append(*out, b)

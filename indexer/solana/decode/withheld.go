@@ -2,6 +2,7 @@ package decode
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -16,31 +17,55 @@ var token2022Key = func() string {
 	return string(key[:])
 }()
 
-// withheld emits by how much the transaction changes what tokens of Token-2022 withhold: what was minted of them, less what was burnt, less the change of all balances.
-// Of a transaction whose instructions can't be read, and that calls no known program, it tells nothing.
+// issue is by how much a transaction changes the supply of a token, or what all owners have of it.
+type issue struct {
+	token  market.Address
+	change market.SignedAmount
+}
+
+func addIssue(list []issue, token market.Address, change market.SignedAmount) []issue {
+	for i := range list {
+		if list[i].token == token {
+			list[i].change = list[i].change.Add(change)
+			return list
+		}
+	}
+	return append(list, issue{token, change})
+}
+
+// withheld emits by how much the transaction changes what tokens of Token-2022 withhold: what was minted of them, less what was burnt, less the change of all balances. It
+// emits nothing where the node doesn't tell all instructions, or where one isn't known that may mint or burn.
 func (r *reader) withheld() {
-	list := r.moves.list // by tokens
-	for len(list) > 0 {
-		first, n := &list[0], 0
-		var change market.SignedAmount
-		for ; n < len(list) && string(list[n].mint) == string(first.mint); n++ {
-			change = change.Add(list[n].change)
+	if !r.tx.has2022 || !r.tx.tellsCalls || !r.tx.run() {
+		return
+	}
+	kept, ok := r.minted(r.kept[:0])
+	if r.kept = kept; !ok {
+		return
+	}
+	for i := range r.moves.list {
+		if m := &r.moves.list[i]; m.is2022 && !m.change.IsZero() {
+			r.kept = addIssue(r.kept, r.key(m.mint), m.change.Negate())
 		}
-		list = list[n:]
-		if !first.is2022 || change.IsZero() || !r.tx.run() {
-			continue
-		}
-		token := r.key(first.mint)
-		if kept := r.minted(token).Add(change.Negate()); !kept.IsZero() {
-			r.emit(nil, market.Withheld{Token: token, Change: kept})
+	}
+	slices.SortFunc(r.kept, func(a, b issue) int { return a.token.Compare(b.token) })
+	for _, k := range r.kept {
+		if !k.change.IsZero() {
+			r.emit(nil, market.Withheld{Token: k.token, Change: k.change})
 		}
 	}
 }
 
-// minted is what the transaction's instructions of Token-2022 mint of a token, less what they burn.
-func (r *reader) minted(token market.Address) (sum market.SignedAmount) {
-	// The first byte of these instructions, before the amount. https://docs.rs/spl-token-2022-interface has their layout.
-	const mintTo, burn, mintToChecked, burnChecked = 7, 8, 14, 15
+// The instructions of Token-2022 that mint or burn, by their first byte: the amount stands behind it, and in those of the extension PermissionedBurn behind another byte.
+// https://docs.rs/spl-token-2022-interface has their layout. lastKnown is the last instruction that it has: a later one may be another way to mint or burn.
+const (
+	mintTo, burn, mintToChecked, burnChecked = 7, 8, 14, 15
+	permissionedBurn, lastKnown              = 46, 46
+	permittedBurn, permittedBurnChecked      = 1, 2
+)
+
+// minted adds what the transaction's instructions of Token-2022 mint, less what they burn. ok is false where an instruction isn't known.
+func (r *reader) minted(list []issue) (_ []issue, ok bool) {
 	name := token2022
 	if r.tx.wire {
 		name = token2022Key
@@ -51,20 +76,24 @@ func (r *reader) minted(token market.Address) (sum market.SignedAmount) {
 			continue
 		}
 		data, ok := r.tx.appendData(r.data[:0], in)
-		if r.data = data; !ok || len(data) < 9 {
-			continue
+		if r.data = data; !ok || len(data) == 0 || data[0] > lastKnown {
+			return list, false
 		}
-		place, isBurn := 0, false // of the token among its accounts
-		switch data[0] {
-		case mintTo, mintToChecked:
-		case burn, burnChecked:
-			place, isBurn = 1, true
+		place, isBurn := 1, true // of the token among its accounts
+		switch kind := data[0]; {
+		case kind == mintTo, kind == mintToChecked:
+			place, isBurn = 0, false
+		case kind == burn, kind == burnChecked:
+		case kind == permissionedBurn && len(data) > 1 && (data[1] == permittedBurn || data[1] == permittedBurnChecked):
+			data = data[1:]
 		default:
 			continue
 		}
-		if accounts := r.tx.accountsOf(in); len(accounts) > place && r.account(accounts[place]) == token {
-			sum = sum.Add(market.SignedAmount{Abs: amountOf(binary.LittleEndian.Uint64(data[1:])), Neg: isBurn})
+		accounts := r.tx.accountsOf(in)
+		if len(data) < 9 || len(accounts) <= place {
+			return list, false
 		}
+		list = addIssue(list, r.account(accounts[place]), market.SignedAmount{Abs: amountOf(binary.LittleEndian.Uint64(data[1:])), Neg: isBurn})
 	}
-	return sum
+	return list, true
 }

@@ -31,8 +31,8 @@ type Node interface {
 	MadeIn(ctx context.Context, tx market.TxID, token market.Address) (supply uint64, known bool, err error)
 	// Holdings tells what some owners have of a token of a program, in the accounts where they usually have it.
 	Holdings(ctx context.Context, token, program market.Address, owners []market.Address) ([]solana.Holding, error)
-	// Simulate tells what a transaction would come to. Its error has solana.ErrNotSimulated in its tree where no node simulates any.
-	Simulate(ctx context.Context, transaction []byte) (solana.Simulated, error)
+	// Simulate tells what a transaction would come to on a state that is no earlier than a slot's. Its error has solana.ErrNotSimulated in its tree where no node simulates any.
+	Simulate(ctx context.Context, transaction []byte, noEarlier uint64) (solana.Simulated, error)
 }
 
 var _ Node = solana.Accounts{}

@@ -25,9 +25,9 @@ type told struct {
 	// held is what an owner has of it; heldErr says that no node tells.
 	held    map[market.Address]uint64
 	heldErr error
-	// fails is why a transfer of an owner's tokens fails; simulates is why none is simulated.
+	// fails is why a transfer of an owner's tokens fails; simulates is why it isn't simulated, and that of nobody's why none is.
 	fails     map[market.Address]string
-	simulates error
+	simulates map[market.Address]error
 }
 
 func (n told) Holdings(_ context.Context, _, _ market.Address, owners []market.Address) (out []solana.Holding, err error) {
@@ -39,9 +39,13 @@ func (n told) Holdings(_ context.Context, _, _ market.Address, owners []market.A
 	return out, n.heldErr
 }
 
-func (n told) Simulate(_ context.Context, transaction []byte) (solana.Simulated, error) {
+func (n told) Simulate(_ context.Context, transaction []byte, _ uint64) (solana.Simulated, error) {
 	const firstKeyAt = 1 + 64 + 4
-	return solana.Simulated{Slot: 15, Err: n.fails[market.SolanaAddress([32]byte(transaction[firstKeyAt:firstKeyAt+32]))]}, n.simulates
+	owner := market.SolanaAddress([32]byte(transaction[firstKeyAt : firstKeyAt+32]))
+	if err := n.simulates[owner]; err != nil {
+		return solana.Simulated{}, err
+	}
+	return solana.Simulated{Slot: 15, Err: n.fails[owner]}, n.simulates[market.Address{}]
 }
 
 func (n told) MadeIn(context.Context, market.TxID, market.Address) (supply uint64, known bool, err error) {

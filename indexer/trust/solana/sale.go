@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -22,7 +21,7 @@ const (
 // hookProgramAt is where the extension TransferHook has the program that decides about transfers: behind who may set it.
 const hookProgramAt = 32
 
-// move is a transfer that was tried: of a holder's tokens to where a buyer has them.
+// move is a transfer that was tried, of a holder's tokens.
 type move struct {
 	from, to solana.Holding
 	at       uint64
@@ -31,7 +30,7 @@ type move struct {
 }
 
 // trySales has nodes try whether holders can let go of the token: a sale moves their tokens into the market's account, and the token's own rules, as frozen accounts, a
-// pause, or a program that decides about transfers, are checked there. What the market's program would pay isn't tried.
+// pause, are checked there. What the market's program would pay isn't tried.
 func (k *look) trySales(ctx context.Context) {
 	owners := []market.Address{k.marketAccount()}
 	for _, h := range k.known.Holders {
@@ -43,11 +42,8 @@ func (k *look) trySales(ctx context.Context) {
 		owners = owners[1:]
 	}
 	k.unsold = trust.NotIndexed
-	switch {
-	case !keyAt(k.told.Extensions[solana.TransferHook], hookProgramAt).IsNone():
+	if !keyAt(k.told.Extensions[solana.TransferHook], hookProgramAt).IsNone() {
 		k.unsold = trust.HookNotSimulated
-		return
-	case len(owners) < 2:
 		return
 	}
 	holdings, err := k.l.node.Holdings(ctx, k.token(), k.told.Program, owners)
@@ -55,36 +51,43 @@ func (k *look) trySales(ctx context.Context) {
 		k.unsold, k.saleFailed = trust.CallFailed, true
 		return
 	}
-	holdings = slices.DeleteFunc(holdings, func(h solana.Holding) bool { return h.Amount == 0 })
-	for i, from := range holdings {
-		if from.Owner == k.marketAccount() || len(holdings) < 2 || len(k.moves) == tried {
-			continue
-		}
-		to := holdings[0]
-		if i == 0 {
-			to = holdings[1]
-		}
-		m := move{from: from, to: to}
-		told, err := k.l.node.Simulate(ctx, transfer(k.token(), k.told.Program, k.told.Decimals, from, to))
+	var market *solana.Holding // where a sale would move tokens to; nil where that isn't the market's usual account
+	for i, h := range holdings {
 		switch {
-		case errors.Is(err, solana.ErrNotSimulated):
-			k.unsold = trust.RPCCapability
-			return
-		case err != nil:
-			k.unsold, k.saleFailed = trust.CallFailed, true
-			return
-		}
-		var ofToken bool
-		if m.at = told.Slot; told.Err != "" {
-			if m.refused, ofToken = refusal(told.Err); !ofToken {
-				continue // the holder can't pay the fee, or is no wallet
+		case h.Amount == 0 || len(k.moves) == tried:
+		case i == 0 && h.Owner == k.marketAccount():
+			market = &holdings[0]
+		default:
+			if !k.tryMove(ctx, h, market) {
+				return
 			}
 		}
-		k.moves = append(k.moves, m)
 	}
-	if len(k.moves) > 0 {
-		k.unsold = ""
+}
+
+// tryMove has a node try a holder's transfer: to the market, or else to the holder, where the token's rules are checked as well. ok is false where no node does.
+func (k *look) tryMove(ctx context.Context, from solana.Holding, market *solana.Holding) (ok bool) {
+	to := from
+	if market != nil {
+		to = *market
 	}
+	told, err := k.l.node.Simulate(ctx, transfer(k.token(), k.told.Program, k.told.Decimals, from, to), from.Slot)
+	switch {
+	case errors.Is(err, solana.ErrNotSimulated):
+		k.unsold = trust.RPCCapability
+		return false
+	case err != nil:
+		k.unsold, k.saleFailed = trust.CallFailed, true
+		return false
+	}
+	m := move{from: from, to: to, at: told.Slot}
+	if told.Err != "" {
+		if m.refused = refusal(told.Err); m.refused == "" {
+			return true // the holder can't pay the fee, is no wallet, or has sold meanwhile
+		}
+	}
+	k.moves = append(k.moves, m)
+	return true
 }
 
 // marketAccount is the owner of what the token's market holds, where that is the curve or the pool itself; none without a market.
@@ -99,25 +102,20 @@ func (k *look) marketAccount() market.Address {
 	}
 }
 
-// refusal reads why a transaction of one instruction would fail. ofToken is false where that instruction was not reached.
-func refusal(failed string) (why string, ofToken bool) {
+// refusals are the errors by which the token programs say that a token's rules forbid a transfer. https://docs.rs/spl-token-2022-interface has their numbers.
+var refusals = map[int64]string{17: "the account is frozen", 37: "nobody may transfer the token", 67: "all transfers are paused"}
+
+// refusal reads why a transaction of one instruction would fail; it is empty where that isn't the token's rules.
+func refusal(failed string) string {
 	var told struct{ InstructionError []json.RawMessage }
 	if json.Unmarshal([]byte(failed), &told) != nil || len(told.InstructionError) != 2 {
-		return "", false
+		return ""
 	}
-	var custom struct{ Custom *int64 }
-	if json.Unmarshal(told.InstructionError[1], &custom) == nil && custom.Custom != nil {
-		const frozen = 17 // of SPL Token and Token-2022
-		if *custom.Custom == frozen {
-			return "the account is frozen", true
-		}
-		return fmt.Sprintf("its program's error %d", *custom.Custom), true
+	var custom struct{ Custom int64 }
+	if json.Unmarshal(told.InstructionError[1], &custom) != nil {
+		return ""
 	}
-	var name string
-	if json.Unmarshal(told.InstructionError[1], &name) != nil {
-		return "an error of another form", true
-	}
-	return fmt.Sprintf("%.40q", name), true
+	return refusals[custom.Custom]
 }
 
 // honeypot judges what trySales found.
@@ -125,16 +123,20 @@ func (k *look) honeypot(rule trust.Rule) trust.Check {
 	switch {
 	case k.failed:
 		return rule.Unknown(trust.CallFailed)
-	case k.unsold != "":
+	case len(k.moves) == 0:
 		return rule.Unknown(k.unsold)
 	}
 	refused := 0
 	var evidence []trust.Evidence
 	for _, m := range k.moves {
-		detail := fmt.Sprintf("%s can move its tokens to the account of %s", m.from.Owner, m.to.Owner)
+		what := "its tokens"
+		if m.to != m.from {
+			what = fmt.Sprintf("its tokens to the account of %s", m.to.Owner)
+		}
+		detail := fmt.Sprintf("%s can move %s", m.from.Owner, what)
 		if m.refused != "" {
 			refused++
-			detail = fmt.Sprintf("%s can't move its tokens to the account of %s: %s", m.from.Owner, m.to.Owner, m.refused)
+			detail = fmt.Sprintf("%s can't move %s: %s", m.from.Owner, what, m.refused)
 		}
 		evidence = append(evidence, trust.Evidence{Kind: "simulation", Ref: m.from.Account.String(), Block: m.at, Detail: detail})
 	}
@@ -148,14 +150,20 @@ func (k *look) honeypot(rule trust.Rule) trust.Check {
 	return with(c, evidence...)
 }
 
-// transfer is a transaction with one instruction, by which a holder moves one unit to another account (TransferChecked of SPL Token and Token-2022), in Solana's first format:
-// one signature, which isn't made; then the keys, first those that are written, then those that are read; a hash, which the node replaces; and the instruction.
+// transfer is a transaction with one instruction, by which a holder moves one unit to an account, be it the same one (TransferChecked of SPL Token and Token-2022), in
+// Solana's first format: one signature, which isn't made; then the keys, each once, first those that are written, then those that are read; a hash, which the node
+// replaces; and the instruction. https://solana.com/docs/core/transactions has it.
 func transfer(token, program market.Address, decimals byte, from, to solana.Holding) []byte {
 	const (
 		signatures, signers, signersRead, othersRead = 1, 1, 0, 2
 		transferChecked                              = 12
 	)
-	keys := []market.Address{from.Owner, from.Account, to.Account, token, program}
+	keys := []market.Address{from.Owner, from.Account}
+	if to.Account != from.Account {
+		keys = append(keys, to.Account)
+	}
+	toAt := byte(len(keys) - 1)
+	keys = append(keys, token, program)
 	out := append([]byte{signatures}, make([]byte, 64)...)
 	out = append(out, signers, signersRead, othersRead, byte(len(keys)))
 	for _, key := range keys {
@@ -163,8 +171,8 @@ func transfer(token, program market.Address, decimals byte, from, to solana.Hold
 	}
 	out = append(out, make([]byte, 32)...)
 	data := append(binary.LittleEndian.AppendUint64([]byte{transferChecked}, 1), decimals)
-	accounts := []byte{1, 3, 2, 0} // where it is, the token, where it goes, whose it is
-	out = append(out, 1, byte(len(keys)-1), byte(len(accounts)))
+	accounts := []byte{1, toAt + 1, toAt, 0} // where it is, the token, where it goes, whose it is
+	out = append(out, 1, toAt+2, byte(len(accounts)))
 	out = append(out, accounts...)
 	return append(append(out, byte(len(data))), data...)
 }
