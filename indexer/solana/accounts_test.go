@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/pda"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/recorded"
@@ -140,7 +141,7 @@ func TestDerivedKeys(t *testing.T) {
 				continue
 			}
 			curves++
-			if got := derived(program(decode.PumpFun), []byte("bonding-curve"), keyOf(program(mint))); got.String() != curve {
+			if got := pda.Of(program(decode.PumpFun), []byte("bonding-curve"), keyOf(program(mint))); got.String() != curve {
 				t.Errorf("the curve of %s is %s, want %s", mint, got, curve)
 			}
 		}
@@ -154,14 +155,14 @@ func TestDerivedKeys(t *testing.T) {
 		"vault_and_lp_mint_auth_seed": {"CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C", market.RaydiumCPMMHolder},
 		"amm authority":               {"675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8", market.RaydiumAMMv4Holder},
 	} {
-		if got := derived(program(c.program), []byte(seed)); got != c.want || got.IsNone() {
+		if got := pda.Of(program(c.program), []byte(seed)); got != c.want || got.IsNone() {
 			t.Errorf("the holder of %s is %s, want %s", c.program, got, c.want)
 		}
 	}
-	if got := derived(program("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG"), []byte("pool_authority")); got != market.MeteoraDAMMv2Holder {
+	if got := pda.Of(program("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG"), []byte("pool_authority")); got != market.MeteoraDAMMv2Holder {
 		t.Errorf("the holder of DAMM v2 is %s", got)
 	}
-	for _, p := range []market.Address{tokenProgram, token2022Program, metadataProgram} {
+	for _, p := range []market.Address{tokenProgram, token2022Program, metadataProgram, accountsProgram} {
 		if p.IsNone() {
 			t.Error("the text of a program is none")
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/pda"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
@@ -31,6 +32,14 @@ var wrappedSOL = program("So11111111111111111111111111111111111111112")
 func program(text string) market.Address {
 	a, _ := market.ParseSolanaAddress(text)
 	return a
+}
+
+// keyOf are the 32 bytes of an account's key.
+func keyOf(a market.Address) []byte { return a.Bytes()[1:] }
+
+// metadataOf is Metaplex's account of a token.
+func metadataOf(token market.Address) market.Address {
+	return pda.Of(metadataProgram, []byte("metadata"), keyOf(metadataProgram), keyOf(token))
 }
 
 // account is what a node tells of one, after the block of a slot.

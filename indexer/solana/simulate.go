@@ -7,8 +7,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/pda"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -42,7 +44,7 @@ func (as Accounts) Simulate(ctx context.Context, transaction []byte, noEarlier u
 		if err == nil {
 			err = ask.Err
 		}
-		if err == nil && told.Value == nil {
+		if err == nil && (told.Value == nil || told.Value.Err == nil) {
 			err = rpc.ErrGarbage
 		}
 		refused, isRefusal := errors.AsType[*rpc.NodeError](err)
@@ -50,17 +52,13 @@ func (as Accounts) Simulate(ctx context.Context, transaction []byte, noEarlier u
 		none, failed = none || isNone, failed || err != nil && !isNone
 		return err
 	})
-	switch {
-	case err != nil && none && !failed:
-		return Simulated{}, ErrNotSimulated
-	case err != nil:
+	if err != nil && none && !failed {
+		err = ErrNotSimulated
+	}
+	if err != nil {
 		return Simulated{}, err
 	}
-	out := Simulated{Slot: told.Context.Slot}
-	if why := told.Value.Err; len(why) > 0 && !bytes.Equal(why, []byte("null")) {
-		out.Err = string(why)
-	}
-	return out, nil
+	return Simulated{Slot: told.Context.Slot, Err: strings.TrimPrefix(string(told.Value.Err), "null")}, nil
 }
 
 // Holding is what an owner has of a token in the account where it usually is (the associated token account), after the block of a slot. Amount is 0 where that account
@@ -74,7 +72,7 @@ type Holding struct {
 func (as Accounts) Holdings(ctx context.Context, token, program market.Address, owners []market.Address) ([]Holding, error) {
 	keys := make([]market.Address, len(owners))
 	for i, owner := range owners {
-		keys[i] = derived(accountsProgram, keyOf(owner), keyOf(program), keyOf(token))
+		keys[i] = pda.Of(accountsProgram, keyOf(owner), keyOf(program), keyOf(token))
 	}
 	var told []account
 	err := as.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {

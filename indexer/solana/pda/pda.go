@@ -1,0 +1,29 @@
+// Package pda names accounts of Solana's programs by what they are derived from (program derived addresses).
+package pda
+
+import (
+	"crypto/sha256"
+
+	"filippo.io/edwards25519"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Of is the account of a program that some seeds name: the first of 256 hashes that is no point of the curve, so that nobody has a key to it (Solana's
+// find_program_address).
+func Of(program market.Address, seeds ...[]byte) market.Address {
+	for bump := 255; bump >= 0; bump-- {
+		h := sha256.New()
+		for _, seed := range seeds {
+			_, _ = h.Write(seed)
+		}
+		_, _ = h.Write([]byte{byte(bump)})
+		_, _ = h.Write(program.Bytes()[1:])
+		_, _ = h.Write([]byte("ProgramDerivedAddress"))
+		key := [32]byte(h.Sum(nil))
+		if _, err := new(edwards25519.Point).SetBytes(key[:]); err != nil {
+			return market.SolanaAddress(key)
+		}
+	}
+	return market.Address{} // of 256 hashes one in two is none; this never comes
+}
