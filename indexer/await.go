@@ -71,10 +71,10 @@ func (r *rhythm) pause(now time.Time, block time.Duration) time.Duration {
 	early := part << min(max(r.atOnce-1, 0), earliest)
 	next, since := r.looked.Add(block), r.looked.Sub(r.met)
 	if since >= 0 && since < tiredBlocks*block {
-		slot := (since + early) / block
+		slots := int64((since + early) / block) // that begin or have begun since then
 		next = r.looked.Add(part)
-		if slot == 0 || since >= slot*block+lateParts*part {
-			next = r.met.Add((slot+1)*block - early)
+		if slots == 0 || since >= time.Duration(slots)*block+lateParts*part {
+			next = r.met.Add(time.Duration(slots+1)*block - early)
 		}
 	}
 	return min(max(next.Sub(now), 0), block)

@@ -3,7 +3,6 @@ package indexer
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -95,7 +94,7 @@ func (l *localSolana) mint(t *testing.T, token svm.Key) tokenAccount {
 // honeypot is what a check that nobody made before says of whether a token can be sold.
 func honeypot(t *testing.T, st *store.Store, cfg *chainconfig.Chain, token svm.Key) *trust.Check {
 	t.Helper()
-	ix, err := New(cfg, st, Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now, Holder: t.Name()})
+	ix, err := New(cfg, st, Options{Log: slog.New(slog.DiscardHandler), Now: time.Now, Holder: t.Name()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,6 +113,6 @@ func (b *bench) readAlone(ctx context.Context, first, last uint64) (time.Duratio
 		return 0, err
 	}
 	all, err := read(last)
-	blocks := time.Duration(last - first + 1)
-	return (all - some) * blocks / (blocks - few), err
+	blocks := float64(last - first + 1)
+	return time.Duration(float64(all-some) * blocks / (blocks - few)), err
 }

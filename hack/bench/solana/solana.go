@@ -440,7 +440,8 @@ func (b *bench) follow(ctx context.Context, r *result) (err error) {
 // long the others did.
 func (b *bench) fork(ctx context.Context, trades int) (plain, forked time.Duration, err error) {
 	took := func(serve func() (slot uint64)) (time.Duration, error) {
-		b.due = b.due.Add(slotTime * max(1, 1+lab.Now().Sub(b.due)/slotTime))
+		slots := 1 + max(0, int64(lab.Now().Sub(b.due)/slotTime))
+		b.due = b.due.Add(time.Duration(slots) * slotTime)
 		if !wait.For(ctx, b.due.Sub(lab.Now())) {
 			return 0, ctx.Err()
 		}

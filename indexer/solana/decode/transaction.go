@@ -326,7 +326,7 @@ func (t *transaction) balances(p *rpc.Scanner, out *[]tokenBalance) {
 				}
 			case "programId":
 				if !p.IsNull() {
-					b.is2022 = string(p.Text()) == token2022
+					b.is2022 = string(p.Text()) == program2022
 					t.has2022 = t.has2022 || b.is2022
 				}
 			case "uiTokenAmount":

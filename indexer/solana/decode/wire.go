@@ -228,7 +228,7 @@ func (t *transaction) wireBalance(message []byte, out *[]tokenBalance) (ok bool)
 		case 4:
 			b.owner = text
 		case 5:
-			b.is2022 = string(text) == token2022
+			b.is2022 = string(text) == program2022
 			t.has2022 = t.has2022 || b.is2022
 		}
 	})

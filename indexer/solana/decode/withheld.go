@@ -7,13 +7,13 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// token2022 is the program Token-2022. Its tokens may withhold a part of what is transferred: that part is in no balance, and still part of the supply, until somebody
+// program2022 is the program Token-2022. Its tokens may withhold a part of what is transferred: that part is in no balance, and still part of the supply, until somebody
 // takes it.
-const token2022 = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"
+const program2022 = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"
 
-var token2022Key = func() string {
+var program2022Key = func() string {
 	var key [32]byte
-	market.DecodeBase58(key[:], []byte(token2022))
+	market.DecodeBase58(key[:], []byte(program2022))
 	return string(key[:])
 }()
 
@@ -66,9 +66,9 @@ const (
 
 // minted adds what the transaction's instructions of Token-2022 mint, less what they burn. ok is false where an instruction isn't known.
 func (r *reader) minted(list []issue) (_ []issue, ok bool) {
-	name := token2022
+	name := program2022
 	if r.tx.wire {
-		name = token2022Key
+		name = program2022Key
 	}
 	for i := range r.tx.instructions {
 		in := &r.tx.instructions[i]

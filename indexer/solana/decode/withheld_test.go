@@ -3,8 +3,8 @@ package decode
 import (
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
@@ -25,7 +25,7 @@ func tokenTx(t *testing.T, program string, before, after [2]uint64, instructions
 		for i, n := range amounts {
 			out = append(out, map[string]any{
 				"accountIndex": i + 1, "mint": token, "owner": solanatest.Name("owner %d", i), "programId": program,
-				"uiTokenAmount": map[string]any{"amount": fmt.Sprint(n), "decimals": 6, "uiAmount": nil, "uiAmountString": fmt.Sprint(n)},
+				"uiTokenAmount": map[string]any{"amount": strconv.FormatUint(n, 10), "decimals": 6, "uiAmount": nil, "uiAmountString": strconv.FormatUint(n, 10)},
 			})
 		}
 		return out
@@ -91,7 +91,7 @@ func TestWithheld(t *testing.T) {
 		"a program that isn't there": {before: [2]uint64{100, 0}, after: [2]uint64{0, 95}, instructions: []map[string]any{nowhere}, inner: []any{}},
 		"one beyond, after others":   {before: [2]uint64{100, 0}, after: [2]uint64{0, 95}, instructions: []map[string]any{move, nowhere}, inner: []any{}},
 	} {
-		program := token2022
+		program := program2022
 		if c.program != "" {
 			program = c.program
 		}

@@ -112,10 +112,10 @@ var errForm = errors.New("the recording has another form")
 // inJSON is the transaction as a node tells it in the encoding "json".
 func (r *response) inJSON() (json.RawMessage, error) {
 	var s signed
-	var binary []string
+	var bytes []string
 	switch {
-	case json.Unmarshal(r.Transaction, &binary) == nil:
-		raw, err := base64.StdEncoding.DecodeString(binary[0])
+	case json.Unmarshal(r.Transaction, &bytes) == nil:
+		raw, err := base64.StdEncoding.DecodeString(bytes[0])
 		if err != nil {
 			return nil, err
 		}

@@ -51,25 +51,25 @@ func (k *look) trySales(ctx context.Context) {
 		k.unsold, k.saleFailed = trust.CallFailed, true
 		return
 	}
-	var market *solana.Holding // where a sale would move tokens to; nil where that isn't the market's usual account
+	var into *solana.Holding // where a sale would move tokens to; nil where that isn't the market's usual account
 	for i, h := range holdings {
 		switch {
 		case h.Amount == 0 || len(k.moves) == tried:
 		case i == 0 && h.Owner == k.marketAccount():
-			market = &holdings[0]
+			into = &holdings[0]
 		default:
-			if !k.tryMove(ctx, h, market) {
+			if !k.tryMove(ctx, h, into) {
 				return
 			}
 		}
 	}
 }
 
-// tryMove has a node try a holder's transfer: to the market, or else to the holder, where the token's rules are checked as well. ok is false where no node does.
-func (k *look) tryMove(ctx context.Context, from solana.Holding, market *solana.Holding) (ok bool) {
+// tryMove has a node try a holder's transfer: into the market's account, or else to the same account, where the token's rules are checked as well. ok is false where no node does.
+func (k *look) tryMove(ctx context.Context, from solana.Holding, into *solana.Holding) (ok bool) {
 	to := from
-	if market != nil {
-		to = *market
+	if into != nil {
+		to = *into
 	}
 	told, err := k.l.node.Simulate(ctx, transfer(k.token(), k.told.Program, k.told.Decimals, from, to), from.Slot)
 	switch {
