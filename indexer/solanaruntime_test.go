@@ -1,7 +1,6 @@
 package indexer
 
 import (
-	"encoding/base64"
 	"encoding/binary"
 	"maps"
 	"slices"
@@ -108,22 +107,9 @@ func (l *localSolana) await(t *testing.T, st *store.Store) {
 func (l *localSolana) held(t *testing.T, token svm.Key) map[market.Address]uint64 {
 	t.Helper()
 	out := map[market.Address]uint64{}
-	for _, program := range []string{"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"} {
-		var accounts []struct{ Account struct{ Data []string } }
-		err := l.Chain.Call(t.Context(), &accounts, "getProgramAccounts", program, map[string]any{
-			"encoding": "base64", "commitment": "confirmed", "filters": []any{map[string]any{"memcmp": map[string]any{"offset": 0, "bytes": token.String()}}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, a := range accounts {
-			data, err := base64.StdEncoding.DecodeString(a.Account.Data[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n := binary.LittleEndian.Uint64(data[64:]); n > 0 {
-				out[market.SolanaAddress([32]byte(data[32:64]))] += n
-			}
+	for _, a := range l.accounts(t, token) {
+		if n := binary.LittleEndian.Uint64(a.data[64:]); n > 0 {
+			out[a.owner()] += n
 		}
 	}
 	return out

@@ -27,7 +27,7 @@ type tokenAccount struct {
 
 func (a *tokenAccount) owner() market.Address { return market.SolanaAddress([32]byte(a.data[32:64])) }
 
-// accounts are those of a token that have some of it.
+// accounts are those of a token.
 func (l *localSolana) accounts(t *testing.T, token svm.Key) (out []tokenAccount) {
 	t.Helper()
 	for _, program := range []string{"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"} {
