@@ -38,7 +38,7 @@ type rhythm struct {
 	newest uint64
 	// met is when the look began that met the newest block, and looked when the last look did.
 	met, looked time.Time
-	// atOnce is how many blocks in a row were there at the first look for them: when they came isn't known then, and the next look comes earlier.
+	// atOnce is how many blocks in a row were there at the first look for them: when they came isn't known then, and from the second one on the next look comes earlier.
 	atOnce int
 }
 

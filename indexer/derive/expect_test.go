@@ -42,6 +42,13 @@ func TestExpectationFollowsABatch(t *testing.T) {
 		Txs:   inOneTx(moved(dog, bob, nobody, e18(2))),
 	})
 	check("after a fact and a burn", 6, 7, 198)
+	withheld := func(n uint64, neg bool) market.Event {
+		return market.Withheld{Token: dog, Change: market.SignedAmount{Abs: e18(n), Neg: neg}}
+	}
+	x.See(&market.Block{Txs: inOneTx(moved(dog, bob, nobody, e18(3)), withheld(3, false))})
+	check("after a transfer whose fee is withheld", 6, 4, 198)
+	x.See(&market.Block{Txs: inOneTx(withheld(2, true))})
+	check("after what was withheld is burnt", 6, 4, 196)
 	if x.Contradicts(market.SupplyFact{Token: bob, Supply: e18(1)}) {
 		t.Error("a supply contradicts one that nobody knows")
 	}

@@ -253,6 +253,24 @@ func TestSupplyOfATradedLiquidityToken(t *testing.T) {
 	}
 }
 
+// What a token withholds of transfers is part of its supply, whether the token is cached or not, and no balance changes beside it: what was withheld is burnt.
+func TestWithheldIsSupply(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int{100_000, 0} {
+		b := stage(t)
+		b.limit = limit
+		f := market.TokenFact{Token: poolA, HasDecimals: true, Decimals: 18, HasSupply: true, Supply: e18(100)}
+		b.next(12, []market.Fact{f}, tx(pair(poolB, poolA, weth), synced(poolB, e18(1), e18(1))))
+		b.idle(3, 12)
+		b.next(12, nil, tx(market.Withheld{Token: poolA, Change: market.SignedAmount{Abs: e18(7)}}))
+		b.idle(3, 12)
+		b.next(12, nil, tx(market.Withheld{Token: poolA, Change: market.SignedAmount{Abs: e18(5), Neg: true}}))
+		if got := b.db.tokens[poolA].Supply; got != e18(102) {
+			t.Errorf("with %d rows cached the supply is %s, want 102", limit, got.Dec())
+		}
+	}
+}
+
 // Deposits into the wrapped native coin are mints, withdrawals burns, whether it logs them as such or not.
 func TestWrappedNative(t *testing.T) {
 	t.Parallel()

@@ -186,9 +186,7 @@ func (k *keys) event(e market.Event, at int64) {
 			}
 		}
 	case market.Withheld:
-		if k.follows(e.Token) {
-			k.tokens.add(e.Token)
-		}
+		k.tokens.add(e.Token)
 	case market.PoolCreated:
 		if k.m.believes(e) {
 			k.created(e)

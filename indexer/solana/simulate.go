@@ -2,6 +2,7 @@ package solana
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -26,7 +27,6 @@ type Simulated struct {
 
 // Simulate has a node carry out a transaction without its signatures, on a state that is no earlier than a slot's, and write nothing.
 func (as Accounts) Simulate(ctx context.Context, transaction []byte, noEarlier uint64) (Simulated, error) {
-	const methodNotFound = -32601
 	var told struct {
 		Context wireContext `json:"context"`
 		Value   *struct {
@@ -36,33 +36,33 @@ func (as Accounts) Simulate(ctx context.Context, transaction []byte, noEarlier u
 	params := []any{base64.StdEncoding.EncodeToString(transaction), map[string]any{
 		"encoding": "base64", "commitment": commitment, "sigVerify": false, "replaceRecentBlockhash": true, "minContextSlot": noEarlier,
 	}}
-	none, failed := false, false // an endpoint that doesn't know the method, and one with another error
-	err := as.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
-		told.Value = nil
-		ask := &rpc.Request{Method: "simulateTransaction", Params: params, Take: take(&told), Optional: true}
-		err := e.Do(ctx, ask)
-		if err == nil {
-			err = ask.Err
+	why := ErrNotSimulated
+	for _, e := range as.s.pool.Candidates() {
+		knows := true
+		err := as.s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error {
+			told.Value = nil
+			ask := &rpc.Request{Method: "simulateTransaction", Params: params, Take: take(&told), Optional: true}
+			err := cmp.Or(e.Do(ctx, ask), ask.Err)
+			if refused, ok := errors.AsType[*rpc.NodeError](err); ok && refused.Code == -32601 {
+				knows = false
+				return nil // no such method: that is no fault of the endpoint
+			}
+			if err == nil && (told.Value == nil || told.Value.Err == nil) {
+				err = rpc.ErrGarbage
+			}
+			return err
+		})
+		switch {
+		case err != nil:
+			why = err
+		case knows:
+			return Simulated{Slot: told.Context.Slot, Err: strings.TrimPrefix(string(told.Value.Err), "null")}, nil
 		}
-		if err == nil && (told.Value == nil || told.Value.Err == nil) {
-			err = rpc.ErrGarbage
-		}
-		refused, isRefusal := errors.AsType[*rpc.NodeError](err)
-		isNone := isRefusal && refused.Code == methodNotFound
-		none, failed = none || isNone, failed || err != nil && !isNone
-		return err
-	})
-	if err != nil && none && !failed {
-		err = ErrNotSimulated
 	}
-	if err != nil {
-		return Simulated{}, err
-	}
-	return Simulated{Slot: told.Context.Slot, Err: strings.TrimPrefix(string(told.Value.Err), "null")}, nil
+	return Simulated{}, why
 }
 
-// Holding is what an owner has of a token in the account where it usually is (the associated token account), after the block of a slot. Amount is 0 where that account
-// isn't there.
+// Holding is what an owner has of a token in the usual (associated token) account, after the block of a slot; 0 where that account isn't there.
 type Holding struct {
 	Owner, Account market.Address
 	Amount, Slot   uint64

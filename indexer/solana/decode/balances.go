@@ -66,7 +66,6 @@ func (r *reader) balances() error {
 		}
 		r.emit(nil, e)
 	}
-	r.withheld()
 	return nil
 }
 
@@ -102,17 +101,18 @@ func (r *reader) makes(token market.Address, name, symbol string) {
 func (m *made) fact(txs []market.Tx) market.TokenFact {
 	f := m.told
 	var supply market.SignedAmount
+	add := func(token market.Address, change market.SignedAmount) {
+		if token == m.token {
+			supply = supply.Add(change)
+		}
+	}
 	for i := range txs {
 		for _, l := range txs[i].Logs {
 			switch c := l.Event.(type) {
 			case market.BalanceChange:
-				if c.Token == m.token {
-					supply = supply.Add(c.Change)
-				}
+				add(c.Token, c.Change)
 			case market.Withheld:
-				if c.Token == m.token {
-					supply = supply.Add(c.Change)
-				}
+				add(c.Token, c.Change)
 			}
 		}
 	}

@@ -227,6 +227,7 @@ func (r *reader) transaction(number int) error {
 	if err := r.balances(); err != nil {
 		return fmt.Errorf("transaction %d: %w", number, err)
 	}
+	r.withheld()
 	if !r.fees() {
 		return fmt.Errorf("%w: transaction %d has balances that can't be read", rpc.ErrGarbage, number)
 	}

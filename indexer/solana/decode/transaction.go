@@ -173,8 +173,7 @@ func (t *transaction) meta(p *rpc.Scanner) {
 				t.failed = true
 			}
 		case "innerInstructions":
-			t.tellsCalls = !p.IsNull()
-			if t.tellsCalls {
+			if t.tellsCalls = !p.IsNull(); t.tellsCalls {
 				t.called = p.Leap()
 			}
 		case "loadedAddresses":

@@ -3,21 +3,21 @@ package decode
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// program2022 is the program Token-2022. Its tokens may withhold a part of what is transferred: that part is in no balance, and still part of the supply, until somebody
-// takes it.
+// program2022 is the program Token-2022. Its tokens may withhold a part of what is transferred. That part is in nobody's balance until somebody takes it. It is part of
+// the supply all the while.
 const program2022 = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"
 
-var program2022Key = func() string {
-	var key [32]byte
-	market.DecodeBase58(key[:], []byte(program2022))
-	return string(key[:])
-}()
+var (
+	address2022, _ = market.ParseSolanaAddress(program2022)
+	program2022Key = string(address2022.Bytes()[1:]) // as it stands on the wire
+)
 
-// issue is by how much a transaction changes the supply of a token, or what all owners have of it.
+// issue is, for one token, what a transaction mints less what it burns, and in the end less the change of all balances.
 type issue struct {
 	token  market.Address
 	change market.SignedAmount
@@ -57,26 +57,34 @@ func (r *reader) withheld() {
 }
 
 // The instructions of Token-2022 that mint or burn, by their first byte: the amount stands behind it, and in those of the extension PermissionedBurn behind another byte.
-// https://docs.rs/spl-token-2022-interface has their layout. lastKnown is the last instruction that it has: a later one may be another way to mint or burn.
+// https://docs.rs/spl-token-2022-interface has their layout. lastKnown is the last instruction that it has: a later one may be another way to mint or burn. Batches may be,
+// too. described are the instructions about a token's name and its groups, which Token-2022 carries out as well (spl-token-metadata-interface,
+// spl-token-group-interface): they begin with the SHA-256 of a name, and mint and burn nothing.
 const (
-	mintTo, burn, mintToChecked, burnChecked = 7, 8, 14, 15
-	permissionedBurn, lastKnown              = 46, 46
-	permittedBurn, permittedBurnChecked      = 1, 2
+	mintTo, burn, mintToChecked, burnChecked                         = 7, 8, 14, 15
+	permissionedBurn, lastKnown, permittedBurn, permittedBurnChecked = 46, 46, 1, 2
 )
+
+var described = func() map[discriminator]bool {
+	known := map[discriminator]bool{}
+	for _, name := range strings.Fields("metadata_interface:initialize_account metadata_interface:updating_field metadata_interface:remove_key_ix " +
+		"metadata_interface:update_the_authority metadata_interface:emitter group_interface:initialize_token_group group_interface:update_group_max_size " +
+		"group_interface:update_authority group_interface:initialize_member") {
+		known[hashed("spl_token_"+name)] = true
+	}
+	return known
+}()
 
 // minted adds what the transaction's instructions of Token-2022 mint, less what they burn. ok is false where an instruction isn't known.
 func (r *reader) minted(list []issue) (_ []issue, ok bool) {
-	name := program2022
-	if r.tx.wire {
-		name = program2022Key
-	}
 	for i := range r.tx.instructions {
 		in := &r.tx.instructions[i]
-		if string(r.tx.keys[in.program]) != name {
+		if key := string(r.tx.keys[in.program]); key != program2022 && key != program2022Key {
 			continue
 		}
 		data, ok := r.tx.appendData(r.data[:0], in)
-		if r.data = data; !ok || len(data) == 0 || data[0] > lastKnown {
+		describes := len(data) >= len(discriminator{}) && described[discriminator(data)]
+		if r.data = data; !ok || len(data) == 0 || data[0] > lastKnown && !describes {
 			return list, false
 		}
 		place, isBurn := 1, true // of the token among its accounts

@@ -85,6 +85,10 @@ func TestWithheld(t *testing.T) {
 		"what was withheld is taken": {before: [2]uint64{9, 0}, after: [2]uint64{9, 5}, instructions: []map[string]any{tokenCall([]int{3, 2, 0, 1}, []byte{26, 3}, 1)}, inner: []any{}, want: -5},
 		"it is taken and burnt":      {instructions: []map[string]any{tokenCall([]int{3, 2, 0, 1}, []byte{26, 3}, 1), tokenCall([]int{2, 3, 0}, []byte{8}, 5)}, inner: []any{}, want: -5},
 		"an instruction of later on": {before: [2]uint64{9, 0}, after: [2]uint64{2, 0}, instructions: []map[string]any{tokenCall([]int{1, 3, 0}, []byte{47}, 7)}, inner: []any{}},
+		"a fee beside a name": {
+			before: [2]uint64{100, 0}, after: [2]uint64{0, 95}, inner: []any{}, want: 5,
+			instructions: []map[string]any{move, {"programIdIndex": 4, "accounts": []int{3}, "data": market.EncodeBase58([]byte{210, 225, 30, 162, 88, 184, 77, 141, 1, 0, 0, 0, 65})}},
+		},
 		"a mint of no amount":        {after: [2]uint64{7, 0}, instructions: []map[string]any{{"programIdIndex": 4, "accounts": []int{3, 1, 0}, "data": market.EncodeBase58([]byte{7, 1})}}, inner: []any{}},
 		"no data":                    {after: [2]uint64{7, 0}, instructions: []map[string]any{{"programIdIndex": 4, "accounts": []int{3, 1, 0}, "data": ""}}, inner: []any{}},
 		"a node that tells no calls": {before: [2]uint64{9, 0}, after: [2]uint64{2, 0}, instructions: []map[string]any{move}},

@@ -25,5 +25,5 @@ func Of(program market.Address, seeds ...[]byte) market.Address {
 			return market.SolanaAddress(key)
 		}
 	}
-	return market.Address{} // of 256 hashes one in two is none; this never comes
+	return market.Address{} // about half of all hashes are no point: this line is never reached
 }

@@ -1,5 +1,5 @@
-// Package solana checks the tokens of Solana: who may make more, freeze or take tokens, what their extensions do, whether holders can let go of them,
-// holders, and liquidity.
+// Package solana checks the tokens of Solana: who may make more, freeze or take tokens, what their extensions do, whether holders can move them, how much the
+// largest hold, and liquidity.
 package solana
 
 import (
@@ -94,7 +94,7 @@ func (k *look) first(ctx context.Context) {
 	case first != nil && first.HasSupply:
 		k.oldest, k.hasOldest = first.Supply, true
 		k.oldestFrom = k.index.Evidence(k.token().String(), "the oldest known supply is "+first.Supply.Dec())
-	case launch != nil && !launch.Tx.IsNone():
+	case launch != nil && !launch.Tx.IsNone() && k.told.Extensions[solana.TransferFee] == nil: // what such a token withholds is in no balance
 		supply, known, err := k.l.node.MadeIn(ctx, launch.Tx, k.token())
 		k.firstFailed, k.hasOldest = err != nil, known && err == nil
 		k.oldest.SetUint64(supply)
@@ -113,7 +113,7 @@ type look struct {
 	oldest                 market.Amount
 	oldestFrom             trust.Evidence
 	hasOldest, firstFailed bool
-	// moves are the holders' transfers that were tried; unsold is why none was, and saleFailed says that no node answered.
+	// moves are the holders' transfers that were tried; unsold is why nothing is known where there are none, and saleFailed says that no node answered.
 	moves      []move
 	unsold     string
 	saleFailed bool

@@ -12,7 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
-// Of the largest holders who aren't the creator so many are looked at, and of so many it is tried whether their tokens can be moved.
+// Of the largest holders who aren't the creator so many are looked at. Their transfers are simulated until so many have told something.
 const (
 	lookedAt = 10
 	tried    = 3
