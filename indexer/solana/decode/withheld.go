@@ -67,7 +67,7 @@ const (
 
 var described = func() map[discriminator]bool {
 	known := map[discriminator]bool{}
-	for _, name := range strings.Fields("metadata_interface:initialize_account metadata_interface:updating_field metadata_interface:remove_key_ix " +
+	for name := range strings.FieldsSeq("metadata_interface:initialize_account metadata_interface:updating_field metadata_interface:remove_key_ix " +
 		"metadata_interface:update_the_authority metadata_interface:emitter group_interface:initialize_token_group group_interface:update_group_max_size " +
 		"group_interface:update_authority group_interface:initialize_member") {
 		known[hashed("spl_token_"+name)] = true
