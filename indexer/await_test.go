@@ -38,7 +38,8 @@ func (s *slow) Blocks(ctx context.Context, headers []chain.Header) iter.Seq2[cha
 func TestLooksFollowTheRhythm(t *testing.T) {
 	t.Parallel()
 	const every, look = 400 * time.Millisecond, 5 * time.Millisecond
-	// What indexes of a process share, as the packer of former images, can't be made in a bubble of which others use it.
+	// All indexes of a process share some objects, such as the one that packs former images. They are made when the first index needs them. That index must not run in
+	// a bubble of synctest: an object that is made in a bubble can't be used outside it, where other tests run.
 	outside, st := newGapped(7), storetest.Open(t, "sqlite")
 	outside.grow(3 * gappedReorg)
 	end := outside.start(t, st)
@@ -55,7 +56,12 @@ func TestLooksFollowTheRhythm(t *testing.T) {
 			time.Sleep(time.Minute)
 			synctest.Wait()
 
-			const blocks, slots, stands, within = 160, 160 + 10 + 30, 90, 5
+			const (
+				blocks = 160
+				slots  = blocks + 10 + 30 // 10 slots have no block, and the chain stands still for 30
+				stands = 90               // the block before which it does
+				within = 5                // so many blocks later the rhythm is found
+			)
 			before, latest := g.looks.Load(), time.Duration(0)
 			for n := range blocks {
 				switch {
@@ -66,7 +72,7 @@ func TestLooksFollowTheRhythm(t *testing.T) {
 				}
 				g.grow(1)
 				began, late := time.Now(), time.Duration(0)
-				for late < every { // by twentieths of a block's time
+				for late < every {
 					time.Sleep(every / 80)
 					synctest.Wait()
 					late += every / 80

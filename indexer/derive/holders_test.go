@@ -253,7 +253,8 @@ func TestSupplyOfATradedLiquidityToken(t *testing.T) {
 	}
 }
 
-// What a token withholds of transfers is part of its supply, whether the token is cached or not, and no balance changes beside it: what was withheld is burnt.
+// A token withholds a part of each transfer, and later that part is burnt. The supply counts what is withheld until then. It must not matter whether the token's row is
+// cached: no balance changes in these blocks, so that nothing else has the row loaded.
 func TestWithheldIsSupply(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{100_000, 0} {

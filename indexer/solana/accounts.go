@@ -17,12 +17,8 @@ func (s *Source) Accounts() Accounts { return Accounts{s} }
 
 // Exists reports whether an account is there now. No node tells it of an earlier block.
 func (as Accounts) Exists(ctx context.Context, key market.Address, _ uint64) (exists, known bool, err error) {
-	err = as.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
-		told, err := e.accountsOn(ctx, []market.Address{key}, 0)
-		exists, known = err == nil && told[0].exists, err == nil
-		return err
-	})
-	return exists, known, err
+	told, err := as.now(ctx, []market.Address{key})
+	return err == nil && told[0].exists, err == nil, err
 }
 
 // AllExist tells nothing: nodes answer for now alone.
@@ -35,6 +31,15 @@ func (Accounts) Paused(_ context.Context, accounts []market.Address) ([]bool, er
 	return make([]bool, len(accounts)), nil
 }
 
+// now asks for accounts as they are now.
+func (as Accounts) now(ctx context.Context, keys []market.Address) (told []account, err error) {
+	err = as.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {
+		told, err = e.accountsOn(ctx, keys, 0)
+		return err
+	})
+	return told, err
+}
+
 // CheckDeclared holds the declared programs, tokens and accounts against what nodes have of them.
 func (as Accounts) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]chain.Declared, error) {
 	list, check := declaredOf(c)
@@ -42,11 +47,7 @@ func (as Accounts) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]c
 	for i := range list {
 		keys[i] = list[i].Address
 	}
-	var told []account
-	err := as.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {
-		told, err = e.accountsOn(ctx, keys, 0)
-		return err
-	})
+	told, err := as.now(ctx, keys)
 	if err != nil {
 		return nil, err
 	}

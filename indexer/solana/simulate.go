@@ -33,6 +33,7 @@ func (as Accounts) Simulate(ctx context.Context, transaction []byte, noEarlier u
 			Err json.RawMessage `json:"err"`
 		} `json:"value"`
 	}
+	const methodNotFound = -32601
 	params := []any{base64.StdEncoding.EncodeToString(transaction), map[string]any{
 		"encoding": "base64", "commitment": commitment, "sigVerify": false, "replaceRecentBlockhash": true, "minContextSlot": noEarlier,
 	}}
@@ -43,9 +44,9 @@ func (as Accounts) Simulate(ctx context.Context, transaction []byte, noEarlier u
 			told.Value = nil
 			ask := &rpc.Request{Method: "simulateTransaction", Params: params, Take: take(&told), Optional: true}
 			err := cmp.Or(e.Do(ctx, ask), ask.Err)
-			if refused, ok := errors.AsType[*rpc.NodeError](err); ok && refused.Code == -32601 {
+			if refused, ok := errors.AsType[*rpc.NodeError](err); ok && refused.Code == methodNotFound {
 				knows = false
-				return nil // no such method: that is no fault of the endpoint
+				return nil // that is no fault of the endpoint
 			}
 			if err == nil && (told.Value == nil || told.Value.Err == nil) {
 				err = rpc.ErrGarbage
@@ -74,11 +75,7 @@ func (as Accounts) Holdings(ctx context.Context, token, program market.Address, 
 	for i, owner := range owners {
 		keys[i] = pda.Of(accountsProgram, keyOf(owner), keyOf(program), keyOf(token))
 	}
-	var told []account
-	err := as.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {
-		told, err = e.accountsOn(ctx, keys, 0)
-		return err
-	})
+	told, err := as.now(ctx, keys)
 	if err != nil {
 		return nil, err
 	}

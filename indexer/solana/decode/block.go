@@ -172,8 +172,8 @@ type reader struct {
 	sub   uint64
 	subOf *instruction
 	moves moves
-	// kept is what withheld sums up.
-	kept []issue
+	// kept is what withheld sums up, token by token.
+	kept []tokenSum
 	// made are the tokens that the block makes.
 	made []made
 	data []byte

@@ -17,20 +17,20 @@ var (
 	program2022Key = string(address2022.Bytes()[1:]) // as it stands on the wire
 )
 
-// issue is, for one token, what a transaction mints less what it burns, and in the end less the change of all balances.
-type issue struct {
+// tokenSum sums up amounts of one token.
+type tokenSum struct {
 	token  market.Address
 	change market.SignedAmount
 }
 
-func addIssue(list []issue, token market.Address, change market.SignedAmount) []issue {
+func addTo(list []tokenSum, token market.Address, change market.SignedAmount) []tokenSum {
 	for i := range list {
 		if list[i].token == token {
 			list[i].change = list[i].change.Add(change)
 			return list
 		}
 	}
-	return append(list, issue{token, change})
+	return append(list, tokenSum{token, change})
 }
 
 // withheld emits by how much the transaction changes what tokens of Token-2022 withhold: what was minted of them, less what was burnt, less the change of all balances. It
@@ -45,10 +45,10 @@ func (r *reader) withheld() {
 	}
 	for i := range r.moves.list {
 		if m := &r.moves.list[i]; m.is2022 && !m.change.IsZero() {
-			r.kept = addIssue(r.kept, r.key(m.mint), m.change.Negate())
+			r.kept = addTo(r.kept, r.key(m.mint), m.change.Negate())
 		}
 	}
-	slices.SortFunc(r.kept, func(a, b issue) int { return a.token.Compare(b.token) })
+	slices.SortFunc(r.kept, func(a, b tokenSum) int { return a.token.Compare(b.token) })
 	for _, k := range r.kept {
 		if !k.change.IsZero() {
 			r.emit(nil, market.Withheld{Token: k.token, Change: k.change})
@@ -76,7 +76,7 @@ var described = func() map[discriminator]bool {
 }()
 
 // minted adds what the transaction's instructions of Token-2022 mint, less what they burn. ok is false where an instruction isn't known.
-func (r *reader) minted(list []issue) (_ []issue, ok bool) {
+func (r *reader) minted(list []tokenSum) (_ []tokenSum, ok bool) {
 	for i := range r.tx.instructions {
 		in := &r.tx.instructions[i]
 		if key := string(r.tx.keys[in.program]); key != program2022 && key != program2022Key {
@@ -101,7 +101,7 @@ func (r *reader) minted(list []issue) (_ []issue, ok bool) {
 		if len(data) < 9 || len(accounts) <= place {
 			return list, false
 		}
-		list = addIssue(list, r.account(accounts[place]), market.SignedAmount{Abs: amountOf(binary.LittleEndian.Uint64(data[1:])), Neg: isBurn})
+		list = addTo(list, r.account(accounts[place]), market.SignedAmount{Abs: amountOf(binary.LittleEndian.Uint64(data[1:])), Neg: isBurn})
 	}
 	return list, true
 }

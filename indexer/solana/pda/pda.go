@@ -9,8 +9,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Of is the account of a program that some seeds name: the first of 256 hashes that is no point of the curve, so that nobody has a key to it (Solana's
-// find_program_address).
+// Of derives the address of a program's account from seeds, as Solana's find_program_address does. It hashes the seeds, a number and the program, with the numbers from
+// 255 down to 0. The address is the first hash that is no point of the curve Ed25519. Such an address has no private key, so that only the program can sign for it.
 func Of(program market.Address, seeds ...[]byte) market.Address {
 	for bump := 255; bump >= 0; bump-- {
 		h := sha256.New()

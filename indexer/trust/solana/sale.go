@@ -12,10 +12,11 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
-// Of the largest holders who aren't the creator so many are looked at. Their transfers are simulated until so many have told something.
 const (
+	// lookedAt is how many of the largest holders are looked at, the creator and markets left out.
 	lookedAt = 10
-	tried    = 3
+	// tried is how many transfers are enough that the token's rules allow or refuse. No more are simulated then.
+	tried = 3
 )
 
 // hookProgramAt is where the extension TransferHook has the program that decides about transfers: behind who may set it.
@@ -29,8 +30,8 @@ type move struct {
 	refused string
 }
 
-// trySales has nodes try whether holders can let go of the token: a sale moves their tokens into the market's account, and the token's own rules, as frozen accounts, a
-// pause, are checked there. What the market's program would pay isn't tried.
+// trySales has nodes try whether holders can let go of the token: a sale moves their tokens into the market's account, and the token's own rules, such as frozen accounts
+// and a pause, are checked there. What the market's program would pay isn't tried.
 func (k *look) trySales(ctx context.Context) {
 	owners := []market.Address{k.marketAccount()}
 	for _, h := range k.known.Holders {
