@@ -71,8 +71,28 @@ func EncodeBase58(b []byte) string {
 }
 
 // AppendBase58 keeps a number as words of 64 bits (limbs). base58Limbs of them are on the stack: enough for keys, signatures and most events. digitsOfLimb is the most
-// digits that fit into one.
-const base58Limbs, digitsOfLimb = 40, 10
+// digits that fit into one: twice digitsAtOnce.
+const base58Limbs, digitsOfLimb = 64, 2 * digitsAtOnce
+
+// digitsOf is the number that the first digits of a text are, at most digitsOfLimb of them, with 58 to the power of how many those are, and the text behind them.
+func digitsOf(text []byte) (n, power uint64, rest []byte, ok bool) {
+	if len(text) >= digitsOfLimb { // two halves, of which neither waits for the other
+		low, bad := uint64(0), int8(0)
+		for i := range digitsAtOnce {
+			a, b := base58Values[text[i]], base58Values[text[digitsAtOnce+i]]
+			n, low, bad = n*58+uint64(a), low*58+uint64(b), bad|a|b
+		}
+		return n*digitsBase + low, digitsBase * digitsBase, text[digitsOfLimb:], bad >= 0
+	}
+	power = 1
+	for _, c := range text {
+		v := base58Values[c]
+		if n, power = n*58+uint64(v), power*58; v < 0 {
+			return 0, 0, nil, false
+		}
+	}
+	return n, power, nil, true
+}
 
 // AppendBase58 appends the bytes that text is base58 of. ok is false where it is none. Its time grows with the square of the text's length, which whoever
 // calls it has to bound.
@@ -80,26 +100,30 @@ func AppendBase58(dst, text []byte) (out []byte, ok bool) {
 	// The number in limbs of 64 bits, the least significant first.
 	var buf [base58Limbs]uint64
 	limbs := buf[:0]
-	zeros := 0
-	for zeros < len(text) && text[zeros] == base58Digits[0] {
-		zeros++
-	}
-	for rest := text[zeros:]; len(rest) > 0; {
-		carry, step := uint64(0), uint64(1)
-		for range min(digitsOfLimb, len(rest)) {
-			v := base58Values[rest[0]]
-			if v < 0 {
-				return dst, false
-			}
-			carry, step, rest = carry*58+uint64(v), step*58, rest[1:]
+	rest := bytes.TrimLeft(text, base58Digits[:1])
+	zeros := len(text) - len(rest)
+	for len(rest) > 0 {
+		// Two multiplications of all limbs in one pass: that of a limb by the second power doesn't wait for that of the next limb by the first.
+		carry, power, behind, ok := digitsOf(rest)
+		second, secondPower, behind, ok2 := digitsOf(behind)
+		if rest = behind; !ok || !ok2 {
+			return dst, false
 		}
 		for i, limb := range limbs {
-			high, low := bits.Mul64(limb, step)
+			high, low := bits.Mul64(limb, power)
 			low, over := bits.Add64(low, carry, 0)
-			limbs[i], carry = low, high+over
+			carry = high + over
+			high, low = bits.Mul64(low, secondPower)
+			limbs[i], over = bits.Add64(low, second, 0)
+			second = high + over
 		}
-		if carry > 0 {
-			limbs = append(limbs, carry)
+		high, low := bits.Mul64(carry, secondPower)
+		low, over := bits.Add64(low, second, 0)
+		if high += over; low > 0 || high > 0 {
+			limbs = append(limbs, low)
+		}
+		if high > 0 {
+			limbs = append(limbs, high)
 		}
 	}
 	for range zeros {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
@@ -15,6 +16,8 @@ import (
 // node stands in for a node of Solana: it serves blocks that the measurement makes, and asks the local Solana for accounts.
 type node struct {
 	chain *svm.Chain
+	// buffers are those in which answers are put together.
+	buffers sync.Pool
 
 	mu      sync.Mutex
 	genesis string
@@ -40,6 +43,7 @@ func (n *node) head() block {
 	return n.blocks[len(n.blocks)-1]
 }
 
+// ServeHTTP answers as Agave does: whole, with its length before it.
 func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -52,24 +56,34 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Params []json.RawMessage `json:"params"`
 	}
 	var list []call
-	if raw = bytes.TrimSpace(raw); raw[0] != '[' {
+	isBatch := bytes.HasPrefix(bytes.TrimSpace(raw), []byte("["))
+	if !isBatch {
 		raw = slices.Concat([]byte("["), raw, []byte("]"))
-	} else {
-		_, _ = w.Write([]byte("["))
-		defer func() { _, _ = w.Write([]byte("]")) }()
 	}
 	if err := json.Unmarshal(raw, &list); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	out, _ := n.buffers.Get().(*bytes.Buffer)
+	if out == nil {
+		out = new(bytes.Buffer)
+	}
+	defer n.buffers.Put(out)
+	out.Reset()
 	for i, c := range list {
 		if i > 0 {
-			_, _ = w.Write([]byte(","))
+			out.WriteByte(',')
 		}
-		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,`, c.ID)
-		n.answer(w, r, c.Method, c.Params)
-		_, _ = w.Write([]byte("}"))
+		fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,`, c.ID)
+		n.answer(out, r, c.Method, c.Params)
+		out.WriteByte('}')
 	}
+	answer := out.Bytes()
+	if isBatch {
+		answer = slices.Concat([]byte("["), answer, []byte("]"))
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+	_, _ = w.Write(answer)
 }
 
 // answer writes a call's result, or its error.

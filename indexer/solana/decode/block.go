@@ -252,25 +252,29 @@ func (r *reader) transaction(number int) error {
 }
 
 func (r *reader) instruction(p *program, i int, in *instruction) {
+	by := r.tx.caller(i)
+	if by != nil && by.program != in.program {
+		by = nil
+	}
+	if by == nil && p.runs == nil {
+		return // only the program itself can tell its events
+	}
 	data, ok := r.tx.appendData(r.data[:0], in)
 	if r.data = data; !ok {
 		return
 	}
 	c := call{r: r, p: p, at: in, body: body{b: data}}
 	told, isEvent := bytes.CutPrefix(data, selfCall[:])
-	if !isEvent {
+	switch {
+	case !isEvent:
 		if p.runs != nil {
 			p.runs(&c)
 		}
-		return
-	}
-	c.by = r.tx.caller(i)
-	if c.by == nil || c.by.program != in.program || len(told) < len(discriminator{}) {
-		return // nobody but the program itself can call it so
-	}
-	if decode := p.events[discriminator(told)]; decode != nil {
-		c.b = told[len(discriminator{}):]
-		decode(&c)
+	case by != nil && len(told) >= len(discriminator{}):
+		if decode := p.events[discriminator(told)]; decode != nil {
+			c.by, c.b = by, told[len(discriminator{}):]
+			decode(&c)
+		}
 	}
 }
 
