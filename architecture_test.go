@@ -30,7 +30,8 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		module + "apiserver/social", module + "apiserver/game",
 	}
 	for from, forbidden := range map[string][][]string{
-		"internal/market":          {{module}, sql, {"net/http"}, kubernetes},
+		"internal/base58":          {{module}, sql, {"net/http"}, kubernetes},
+		"internal/market":          {programs, {module + "api/", module + "hack/", module + "internal/store", module + "internal/chainconfig"}, sql, {"net/http"}, kubernetes},
 		"internal/chainconfig":     {programs, sql, {"net/http"}, kubernetes, {module + "internal/store", module + "internal/catalog"}},
 		"internal/price":           {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/funding":         {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},

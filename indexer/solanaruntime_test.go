@@ -10,6 +10,7 @@ import (
 	simnet "github.com/boardwalkhq/boardwalk/hack/simnet/solana"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/tokentext"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -94,7 +95,7 @@ func (l *localSolana) await(t *testing.T, st *store.Store) {
 			if err := l.Chain.Call(t.Context(), &block, "getBlock", l.Slot(), map[string]any{"commitment": "confirmed", "transactionDetails": "none"}); err != nil {
 				t.Fatal(err)
 			}
-			if market.EncodeBase58(s.Last.Hash[:]) == block.Blockhash {
+			if base58.Encode(s.Last.Hash[:]) == block.Blockhash {
 				return
 			}
 		}

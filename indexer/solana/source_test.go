@@ -14,6 +14,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -80,7 +81,7 @@ func inBlocks(change func(block map[string]any)) lie {
 func TestMadeUpHash(t *testing.T) {
 	w := newWorld(20)
 	forged := market.Hash{0xbb}
-	nodes := nodesOf(t, w, inBlocks(func(b map[string]any) { b["blockhash"] = market.EncodeBase58(forged[:]) }), nil, nil)
+	nodes := nodesOf(t, w, inBlocks(func(b map[string]any) { b["blockhash"] = base58.Encode(forged[:]) }), nil, nil)
 	s, _ := sourceOf(t, nodes...)
 	last := w.Blocks[len(w.Blocks)-1].Number
 	r, err := s.blockOn(t.Context(), s.pool.List[0], last)
@@ -100,8 +101,8 @@ func TestMadeUpHash(t *testing.T) {
 func TestForkedEndpointOfThePast(t *testing.T) {
 	w := newWorld(100)
 	for name, change := range map[string]func(b map[string]any){
-		"other parents": func(b map[string]any) { b["previousBlockhash"] = market.EncodeBase58(make([]byte, 32)) },
-		"other hashes":  func(b map[string]any) { b["blockhash"] = market.EncodeBase58(append(make([]byte, 31), 7)) },
+		"other parents": func(b map[string]any) { b["previousBlockhash"] = base58.Encode(make([]byte, 32)) },
+		"other hashes":  func(b map[string]any) { b["blockhash"] = base58.Encode(append(make([]byte, 31), 7)) },
 	} {
 		s, _ := sourceOf(t, nodesOf(t, w, inBlocks(change), nil, nil)...)
 		parent, last := w.Blocks[0].Header, w.Blocks[len(w.Blocks)-1].Number

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -90,10 +91,10 @@ func field(to []byte, number protowire.Number, text []byte) []byte {
 // sent is an update with a block that has no transactions.
 func sent(b solanatest.Made) []byte {
 	block := withNumber(nil, 1, b.Number)
-	block = field(block, 2, []byte(market.EncodeBase58(b.Hash[:])))
+	block = field(block, 2, []byte(base58.Encode(b.Hash[:])))
 	block = field(block, 4, withNumber(nil, 1, uint64(b.Time)))
 	block = withNumber(block, 7, b.ParentSlot)
-	block = field(block, 8, []byte(market.EncodeBase58(b.Parent[:])))
+	block = field(block, 8, []byte(base58.Encode(b.Parent[:])))
 	return field(field(nil, 1, []byte("blocks")), 5, block)
 }
 

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 )
 
 // Address names a contract, an account, a coin, a token or a pool of a chain of any family. The zero Address is "none": nobody on the other side
@@ -168,7 +170,7 @@ var errNoSolanaKey = errors.New("no Solana address: it must be base58 of 32 byte
 // ParseSolanaAddress reads base58 of 32 bytes.
 func ParseSolanaAddress(s string) (Address, error) {
 	var key [32]byte
-	if !DecodeBase58(key[:], s) {
+	if !base58.Decode(key[:], s) {
 		return Address{}, fmt.Errorf("%.80q is %w", s, errNoSolanaKey)
 	}
 	return SolanaAddress(key), nil
@@ -296,9 +298,9 @@ func (a Address) String() string {
 	case NoAddress:
 		return ""
 	case SolanaKey:
-		return EncodeBase58(a.b[:])
+		return base58.Encode(a.b[:])
 	case SolanaCurve:
-		return curvePrefix + EncodeBase58(a.b[:])
+		return curvePrefix + base58.Encode(a.b[:])
 	case V4Pool, EVMCurve:
 		n = PoolIDLen
 	case NativeCoin, EVMAccount:

@@ -162,22 +162,3 @@ func TestNoneIsNotNative(t *testing.T) {
 		t.Errorf("the EVM zero address is %q", market.Native)
 	}
 }
-
-// BenchmarkDecodeBase58 reads the text of a key.
-func BenchmarkDecodeBase58(b *testing.B) {
-	text := []byte("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
-	var key [32]byte
-	for b.Loop() {
-		if !market.DecodeBase58(key[:], text) {
-			b.Fatal("it is a key's text")
-		}
-	}
-}
-
-// BenchmarkEncodeBase58 writes a key.
-func BenchmarkEncodeBase58(b *testing.B) {
-	key := [32]byte{6, 221, 246, 225, 215, 101, 161, 147, 217, 203, 225, 70, 206, 235, 121, 172, 28, 180, 133, 237, 95, 91, 55, 145, 58, 140, 245, 133, 126, 255, 0, 169}
-	for b.Loop() {
-		market.EncodeBase58(key[:])
-	}
-}

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 )
 
 // Hash is a block's hash.
@@ -59,7 +61,7 @@ func ParseTx(s string) (id TxID, err error) {
 		return EVMTx(h), err
 	}
 	var signature [64]byte
-	if !DecodeBase58(signature[:], s) {
+	if !base58.Decode(signature[:], s) {
 		return id, fmt.Errorf("%.100q is no transaction: it must be 0x and 64 hexadecimal digits, or the base58 of 64 bytes", s)
 	}
 	return SolanaTx(signature), nil
@@ -77,7 +79,7 @@ func (id TxID) String() string {
 	case 0:
 		return ""
 	case len(id.b):
-		return EncodeBase58(id.b[:])
+		return base58.Encode(id.b[:])
 	default:
 		return "0x" + hex.EncodeToString(id.b[:id.n])
 	}

@@ -2,43 +2,14 @@ package market_test
 
 import (
 	"bytes"
-	"math/big"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
-
-// naiveBase58 writes bytes by arithmetic on one large number.
-func naiveBase58(b []byte) string {
-	const digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-	text := ""
-	for n, r := new(big.Int).SetBytes(b), new(big.Int); n.Sign() > 0; {
-		n.DivMod(n, big.NewInt(58), r)
-		text = string(digits[r.Int64()]) + text
-	}
-	for i := 0; i < len(b) && b[i] == 0; i++ {
-		text = "1" + text
-	}
-	return text
-}
-
-// TestBase58: bytes of any length are written as one large number's digits, and read back.
-func TestBase58(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		b := rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte{0, 0xff})), 0, 500).Draw(t, "bytes")
-		text := market.EncodeBase58(b)
-		if text != naiveBase58(b) {
-			t.Fatalf("%x is written as %s, want %s", b, text, naiveBase58(b))
-		}
-		if back, ok := market.AppendBase58(nil, []byte(text)); !ok || !bytes.Equal(back, b) {
-			t.Fatalf("%s is read as %x, want %x", text, back, b)
-		}
-	})
-}
 
 func TestTxID(t *testing.T) {
 	t.Parallel()
@@ -57,7 +28,7 @@ func TestTxID(t *testing.T) {
 				t.Fatal("the same hash gives another transaction")
 			}
 		case 64:
-			want = naiveBase58(b)
+			want = base58.Encode(b)
 			if id != market.SolanaTx([64]byte(b)) {
 				t.Fatal("the same signature gives another transaction")
 			}
@@ -89,7 +60,7 @@ func TestSolanaAddressText(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.Just(byte(0)), rapid.Just(byte(0xff))), 32, 32).Draw(t, "key")
-		text := naiveBase58(key)
+		text := base58.Encode(key)
 		a, err := market.ParseSolanaAddress(text)
 		if err != nil || a.String() != text || a != market.SolanaAddress([32]byte(key)) {
 			t.Fatalf("%s became %s, %v", text, a, err)

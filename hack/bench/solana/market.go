@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
-	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 )
 
 // There are so many traders. Nine trades in ten are of one of the active launches, one in activeBase is of any launch.
@@ -102,7 +102,7 @@ func (m *blockMaker) trade(was *formerState) string {
 		x.curve, x.curveAccount = m.purchase.curve, m.purchase.curveAccount
 		x.traderAccount = name("account of the first launch", who)
 	}
-	x.mint, x.trader = market.EncodeBase58(x.mintKey[:]), market.EncodeBase58(x.traderKey[:])
+	x.mint, x.trader = base58.Encode(x.mintKey[:]), base58.Encode(x.traderKey[:])
 	x.tokens = min(uint64(float64(c.virtualTokens)/float64(c.virtualSOL+x.sol)*float64(x.sol)), c.realTokens/2)
 	c.virtualSOL, c.virtualTokens, c.realSOL, c.realTokens, c.tokens = c.virtualSOL+x.sol, c.virtualTokens-x.tokens, c.realSOL+x.sol, c.realTokens-x.tokens, c.tokens-x.tokens
 	x.virtualSOL, x.virtualTokens, x.realSOL, x.realTokens = c.virtualSOL, c.virtualTokens, c.realSOL, c.realTokens

@@ -16,7 +16,7 @@ import (
 
 	simnet "github.com/boardwalkhq/boardwalk/hack/simnet/solana"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
-	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 )
 
 // Kinds of transactions in a block, out of 2,500: what a block of the mainnet has.
@@ -162,7 +162,7 @@ func templateOf(raw json.RawMessage, c *simnet.Curve, trader svm.Key) (t templat
 	text := string(raw)
 	for _, list := range told.Meta.InnerInstructions {
 		for _, i := range list.Instructions {
-			if data, ok := market.AppendBase58(nil, []byte(i.Data)); ok && len(data) > 200 && bytes.HasPrefix(data, []byte{0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d}) {
+			if data, ok := base58.Append(nil, []byte(i.Data)); ok && len(data) > 200 && bytes.HasPrefix(data, []byte{0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d}) {
 				t.event = data
 				text = strings.Replace(text, i.Data, "@event@", 1)
 			}
@@ -245,7 +245,7 @@ func failedOf(text string) ([]byte, error) {
 
 func name(what string, n int) string {
 	k := key(what, n)
-	return market.EncodeBase58(k[:])
+	return base58.Encode(k[:])
 }
 
 // key is the n-th of something.
@@ -255,7 +255,7 @@ func key(what string, n int) [32]byte {
 
 func signature(what string, n int) string {
 	k := key("signature of "+what, n)
-	return market.EncodeBase58(append(k[:], k[:]...))
+	return base58.Encode(append(k[:], k[:]...))
 }
 
 // trade is a purchase.
@@ -298,6 +298,6 @@ func (t *template) fill(x *trade) string {
 		return "[" + strings.Join(list, ",") + "]"
 	}
 	return strings.NewReplacer(t.mint, x.mint, t.curve, x.curve, t.curveAccount, x.curveAccount, t.trader, x.trader, t.traderAccount, x.traderAccount,
-		"@event@", market.EncodeBase58(e), "@signature@", x.signature, "@preTokenBalances@", both(x.curveHad, x.traderHad),
+		"@event@", base58.Encode(e), "@signature@", x.signature, "@preTokenBalances@", both(x.curveHad, x.traderHad),
 		"@postTokenBalances@", both(x.curveHad-x.tokens, x.traderHad+x.tokens)).Replace(t.text)
 }

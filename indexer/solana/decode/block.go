@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/borsh"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -86,9 +88,9 @@ func (d *Decoder) parse(slot uint64, raw []byte, read func(p *rpc.Scanner, field
 	isBlock := read(p, func(key []byte) {
 		switch string(key) {
 		case "blockhash":
-			hashed = market.DecodeBase58(b.Hash[:], p.Text())
+			hashed = base58.Decode(b.Hash[:], p.Text())
 		case "previousBlockhash":
-			linked = market.DecodeBase58(b.Parent[:], p.Text())
+			linked = base58.Decode(b.Parent[:], p.Text())
 		case "parentSlot":
 			b.ParentSlot, numbered = p.Uint(), true
 		case "blockTime":
@@ -263,7 +265,7 @@ func (r *reader) instruction(p *program, i int, in *instruction) {
 	if r.data = data; !ok {
 		return
 	}
-	c := call{r: r, p: p, at: in, body: body{b: data}}
+	c := call{r: r, p: p, at: in, Reader: borsh.NewReader(data)}
 	told, isEvent := bytes.CutPrefix(data, selfCall[:])
 	switch {
 	case !isEvent:
@@ -272,7 +274,7 @@ func (r *reader) instruction(p *program, i int, in *instruction) {
 		}
 	case by != nil && len(told) >= len(discriminator{}):
 		if decode := p.events[discriminator(told)]; decode != nil {
-			c.by, c.b = by, told[len(discriminator{}):]
+			c.by, c.Reader = by, borsh.NewReader(told[len(discriminator{}):])
 			decode(&c)
 		}
 	}
@@ -309,7 +311,7 @@ func (r *reader) account(place uint16) market.Address {
 // key is the address that a text is; none where it is none.
 func (r *reader) key(text []byte) market.Address {
 	var key [32]byte
-	if !market.DecodeBase58(key[:], text) {
+	if !base58.Decode(key[:], text) {
 		return market.Address{}
 	}
 	return market.SolanaAddress(key)

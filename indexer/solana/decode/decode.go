@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/borsh"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -153,7 +154,7 @@ type call struct {
 	p *program
 	// at is the instruction; by is the one that tells the event, and nil where it is none.
 	at, by *instruction
-	body
+	borsh.Reader
 }
 
 // account is one of the accounts of the instruction that is decoded, or that tells the event; none where it has fewer.
@@ -188,7 +189,7 @@ func (c *call) balanceAfter(i int) (a market.Amount, ok bool) {
 
 // emit adds an event, unless what was read for it isn't there.
 func (c *call) emit(e market.Event) {
-	if !c.bad {
+	if !c.Bad {
 		c.r.emit(c.at, e)
 	}
 }

@@ -1,7 +1,9 @@
 package decode
 
 import (
+	"bytes"
 	"math/bits"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -16,7 +18,7 @@ import (
 // recipient is an account that the platform's fee goes to, by both forms of its key.
 type recipient struct {
 	key       market.Address
-	text, raw string
+	text, raw []byte
 }
 
 func (d *Decoder) recipientsOf(c *chainconfig.Chain) {
@@ -25,7 +27,7 @@ func (d *Decoder) recipientsOf(c *chainconfig.Chain) {
 	}
 	for _, a := range c.PlatformFee.Recipients {
 		raw := a.Bytes()
-		d.recipients = append(d.recipients, recipient{key: a, text: a.String(), raw: string(raw[len(raw)-32:])})
+		d.recipients = append(d.recipients, recipient{key: a, text: []byte(a.String()), raw: raw[len(raw)-32:]})
 	}
 }
 
@@ -33,7 +35,11 @@ func (d *Decoder) recipientsOf(c *chainconfig.Chain) {
 func (r *reader) fees() (ok bool) {
 	for i := range r.d.recipients {
 		to := &r.d.recipients[i]
-		place := r.tx.placeOf(to)
+		key := to.text
+		if r.tx.wire {
+			key = to.raw
+		}
+		place := r.tx.placeOf(key)
 		if place <= 0 {
 			continue // it isn't there, or pays itself
 		}
@@ -52,18 +58,9 @@ func (r *reader) fees() (ok bool) {
 	return true
 }
 
-// placeOf is where a recipient stands among the transaction's accounts; -1 where it doesn't.
-func (t *transaction) placeOf(to *recipient) int {
-	name := to.text
-	if t.wire {
-		name = to.raw
-	}
-	for i, key := range t.keys {
-		if string(key) == name {
-			return i
-		}
-	}
-	return -1
+// placeOf is where a key stands among the transaction's accounts, in the form that those have; -1 where it doesn't.
+func (t *transaction) placeOf(key []byte) int {
+	return slices.IndexFunc(t.keys, func(k []byte) bool { return bytes.Equal(k, key) })
 }
 
 // lamportsOf is what an account has before the transaction (0) or after it (1).

@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/idltest"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -175,9 +176,9 @@ func TestGrownEvents(t *testing.T) {
 			for _, g := range items(meta(tx)["innerInstructions"]) {
 				for _, c := range items(fields(g)["instructions"]) {
 					call := fields(c)
-					data, _ := market.AppendBase58(nil, []byte(fmt.Sprint(call["data"])))
+					data, _ := base58.Append(nil, []byte(fmt.Sprint(call["data"])))
 					if len(data) > 8 && discriminator(data) == selfCall {
-						call["data"] = market.EncodeBase58(append(data, make([]byte, 40)...))
+						call["data"] = base58.Encode(append(data, make([]byte, 40)...))
 					}
 				}
 			}

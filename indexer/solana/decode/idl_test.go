@@ -8,6 +8,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/idltest"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -54,7 +55,7 @@ func (c *calls) raw(tb testing.TB) json.RawMessage {
 	inner := []any{}
 	for _, e := range c.events {
 		inner = append(inner, map[string]any{
-			"programIdIndex": 0, "accounts": []int{1}, "data": market.EncodeBase58(append(selfCall[:], e...)), "stackHeight": 2,
+			"programIdIndex": 0, "accounts": []int{1}, "data": base58.Encode(append(selfCall[:], e...)), "stackHeight": 2,
 		})
 	}
 	raw, err := json.Marshal(map[string]any{
@@ -62,9 +63,9 @@ func (c *calls) raw(tb testing.TB) json.RawMessage {
 			"err": nil, "logMessages": c.logs, "preTokenBalances": c.before, "postTokenBalances": c.balances, "innerInstructions": []any{map[string]any{"index": 0, "instructions": inner}},
 		},
 		"transaction": map[string]any{
-			"signatures": []string{market.EncodeBase58(make([]byte, 64))},
+			"signatures": []string{base58.Encode(make([]byte, 64))},
 			"message": map[string]any{"accountKeys": keys, "instructions": []any{map[string]any{
-				"programIdIndex": 0, "accounts": places, "data": market.EncodeBase58(c.data), "stackHeight": nil,
+				"programIdIndex": 0, "accounts": places, "data": base58.Encode(c.data), "stackHeight": nil,
 			}}},
 		},
 	})

@@ -35,20 +35,20 @@ const launchLabConstant = 0
 
 // launchLabCreated is PoolCreateEvent.
 func launchLabCreated(c *call) {
-	pool, creator := c.key(), c.key()
-	c.skip(32 + 1) // the program's configuration, and the token's decimals
+	pool, creator := c.Key(), c.Key()
+	c.Skip(32 + 1) // the program's configuration, and the token's decimals
 	e := market.Launched{
 		Venue: c.launchLabVenue(), Token: c.account(launchLabNewBase), Creator: creator, Curve: market.LaunchLabHolder, Quote: c.account(launchLabNewQuote),
-		Name: c.name(), Symbol: c.name(), Metadata: c.reference(), Rules: market.CurveRules{Pricing: market.PriceExecuted, Basis: market.FundsRaised},
+		Name: c.Name(), Symbol: c.Name(), Metadata: c.Reference(), Rules: market.CurveRules{Pricing: market.PriceExecuted, Basis: market.FundsRaised},
 	}
-	kind := c.byte()
-	c.skip(8) // the supply
+	kind := c.Byte()
+	c.Skip(8) // the supply
 	if kind == launchLabConstant {
-		e.SaleBase = c.amount()
+		e.SaleBase = c.Amount()
 		e.Rules = market.CurveRules{Pricing: market.PriceReserves, Basis: market.TokensSold}
 	}
-	e.TargetQuote = c.amount()
-	if c.bad || e.Venue == "" || c.account(launchLabNewPool) != pool || e.Token.IsNone() || e.Quote.IsNone() {
+	e.TargetQuote = c.Amount()
+	if c.Bad || e.Venue == "" || c.account(launchLabNewPool) != pool || e.Token.IsNone() || e.Quote.IsNone() {
 		return
 	}
 	c.r.makes(e.Token, e.Name, e.Symbol)
@@ -60,26 +60,26 @@ const launchLabFunding = 0
 
 // launchLabTrade is TradeEvent. The curve's reserves are told before and after the trade, and what is virtual of them as it was at first.
 func launchLabTrade(c *call) {
-	pool := c.key()
-	sale, virtualBase, virtualQuote := c.amount(), c.amount(), c.amount()
-	c.skip(8) // what was sold before
-	raisedBefore := c.amount()
-	sold, raised := c.amount(), c.amount()
-	given, got := c.amount(), c.amount()
-	c.skip(8 + 8 + 8 + 8) // fees
+	pool := c.Key()
+	sale, virtualBase, virtualQuote := c.Amount(), c.Amount(), c.Amount()
+	c.Skip(8) // what was sold before
+	raisedBefore := c.Amount()
+	sold, raised := c.Amount(), c.Amount()
+	given, got := c.Amount(), c.Amount()
+	c.Skip(8 + 8 + 8 + 8) // fees
 	e := market.CurveTrade{
-		Venue: c.launchLabVenue(), Token: c.account(launchLabBase), Trader: c.account(0), Sell: c.byte() != 0,
+		Venue: c.launchLabVenue(), Token: c.account(launchLabBase), Trader: c.account(0), Sell: c.Byte() != 0,
 		After: market.CurveReserves{
 			VirtualBase: less(virtualBase, sold), VirtualQuote: sum(virtualQuote, raised), RealBase: less(sale, sold), RealQuote: raised,
 		},
 		Tells: market.TellsVirtual | market.TellsBase | market.TellsQuote,
 	}
-	status := c.byte()
+	status := c.Byte()
 	e.BaseAmount, e.QuoteAmount, e.Raised = got, given, less(raised, raisedBefore)
 	if e.Sell {
 		e.BaseAmount, e.QuoteAmount, e.Raised = given, got, less(raisedBefore, raised)
 	}
-	if c.bad || e.Venue == "" || c.account(launchLabPool) != pool || e.Token.IsNone() {
+	if c.Bad || e.Venue == "" || c.account(launchLabPool) != pool || e.Token.IsNone() {
 		return
 	}
 	c.emit(e)
@@ -103,8 +103,8 @@ const (
 // launchLabMigrate is the end of a curve. Which venue's the launch is the token tells, since not every one of these instructions names a configuration.
 func launchLabMigrate(c *call) {
 	e := market.Graduated{Token: c.account(launchLabMovedBase)}
-	switch disc := c.take(len(discriminator{})); {
-	case c.bad || e.Token.IsNone():
+	switch disc := c.Take(len(discriminator{})); {
+	case c.Bad || e.Token.IsNone():
 		return
 	case discriminator(disc) == launchLabToCPMM:
 		e.Pool = c.account(launchLabCPMMPool)

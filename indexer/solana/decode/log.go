@@ -3,6 +3,8 @@ package decode
 import (
 	"bytes"
 	"encoding/base64"
+
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/borsh"
 )
 
 // Lines of the log by which the runtime tells calls of programs. Whatever a program logs itself begins with "Program log: " or "Program data: ".
@@ -19,7 +21,7 @@ const logOwn = ':'
 
 // linesOf are the contents, in base64, of the lines that a call of a program logged itself and that begin with a prefix, without those of the programs that it
 // called. Where the log is cut off before they are none.
-func (r *reader) linesOf(at *instruction, prefix []byte) (out []body) {
+func (r *reader) linesOf(at *instruction, prefix []byte) (out []borsh.Reader) {
 	name, nth, depth, inside := r.tx.name(at.program), r.nthCall(at), 0, 0
 	for _, line := range r.tx.lines() {
 		rest, ok := bytes.CutPrefix(line, logProgram)
@@ -43,7 +45,7 @@ func (r *reader) linesOf(at *instruction, prefix []byte) (out []body) {
 			depth--
 		case inside > 0 && depth == inside && bytes.HasPrefix(rest, prefix):
 			if raw, err := base64.StdEncoding.AppendDecode(nil, rest[len(prefix):]); err == nil {
-				out = append(out, body{b: raw})
+				out = append(out, borsh.NewReader(raw))
 			}
 		}
 	}

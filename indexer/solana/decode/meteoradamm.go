@@ -19,28 +19,28 @@ const (
 )
 
 // sqrtPrice reads the square root of a price with 64 fractional bits, and gives it with 96, as market.Swap has it.
-func (b *body) sqrtPrice() (x96 market.Amount) {
-	x96 = b.uint128()
+func (c *call) sqrtPrice() (x96 market.Amount) {
+	x96 = c.Uint128()
 	x96.Lsh(&x96, 32)
 	return x96
 }
 
 // dammCreated is EvtInitializePool.
 func dammCreated(c *call) {
-	e := market.PoolCreated{Protocol: market.MeteoraDAMMv2, Factory: c.p.key, Pool: c.key(), Token0: c.key(), Token1: c.key()}
-	c.skip(32 + 32 + 32) // the creator, who paid, and a vault
-	c.skip(27 + 2 + 1)   // fees
-	if c.bool() {
-		c.skip(2 + 16 + 2 + 2 + 2 + 4 + 4) // a dynamic fee
+	e := market.PoolCreated{Protocol: market.MeteoraDAMMv2, Factory: c.p.key, Pool: c.Key(), Token0: c.Key(), Token1: c.Key()}
+	c.Skip(32 + 32 + 32) // the creator, who paid, and a vault
+	c.Skip(27 + 2 + 1)   // fees
+	if c.Bool() {
+		c.Skip(2 + 16 + 2 + 2 + 2 + 4 + 4) // a dynamic fee
 	}
-	c.skip(16 + 16) // the range
-	opensBySlot := c.byte() == 0
-	c.skip(1 + 16) // a mode, and the liquidity
+	c.Skip(16 + 16) // the range
+	opensBySlot := c.Byte() == 0
+	c.Skip(1 + 16) // a mode, and the liquidity
 	e.SqrtPriceX96 = c.sqrtPrice()
-	openAt := c.uint64()
-	c.skip(1 + 1) // two marks
-	r := market.Reserves{Pool: e.Pool, Reserve0: c.amount(), Reserve1: c.amount()}
-	if c.bad || opensBySlot && openAt > c.r.slot || !opensBySlot && !c.r.isOpen(openAt) {
+	openAt := c.Uint64()
+	c.Skip(1 + 1) // two marks
+	r := market.Reserves{Pool: e.Pool, Reserve0: c.Amount(), Reserve1: c.Amount()}
+	if c.Bad || opensBySlot && openAt > c.r.slot || !opensBySlot && !c.r.isOpen(openAt) {
 		return
 	}
 	c.emit(e)
@@ -49,17 +49,17 @@ func dammCreated(c *call) {
 
 // dammSwap is EvtSwap2. Its reserves are those after the swap.
 func dammSwap(c *call) {
-	pool := c.key()
-	fromB := c.bool()
-	c.skip(1 + 1 + 8 + 8 + 1) // modes, and what was asked for
-	given := c.amount()
-	c.skip(8 + 8) // what was given without the fee, and what is left of it
-	got := c.amount()
+	pool := c.Key()
+	fromB := c.Bool()
+	c.Skip(1 + 1 + 8 + 8 + 1) // modes, and what was asked for
+	given := c.Amount()
+	c.Skip(8 + 8) // what was given without the fee, and what is left of it
+	got := c.Amount()
 	price := c.sqrtPrice()
-	c.skip(8 + 8 + 8 + 8) // fees
-	c.skip(8 + 8 + 8 + 8) // amounts with and without the fees of transfers, and the time
-	r := market.Reserves{Pool: pool, Reserve0: c.amount(), Reserve1: c.amount()}
-	if c.bad || c.account(dammPool) != pool {
+	c.Skip(8 + 8 + 8 + 8) // fees
+	c.Skip(8 + 8 + 8 + 8) // amounts with and without the fees of transfers, and the time
+	r := market.Reserves{Pool: pool, Reserve0: c.Amount(), Reserve1: c.Amount()}
+	if c.Bad || c.account(dammPool) != pool {
 		return
 	}
 	trader := c.account(dammPayer)
@@ -76,9 +76,9 @@ func dammSwap(c *call) {
 
 // dammLiquidity is EvtLiquidityChange. Its reserves are those after it.
 func dammLiquidity(c *call) {
-	r := market.Reserves{Pool: c.key()}
-	c.skip(32 + 32)       // the position, and its owner
-	c.skip(8 + 8 + 8 + 8) // amounts
-	r.Reserve0, r.Reserve1 = c.amount(), c.amount()
+	r := market.Reserves{Pool: c.Key()}
+	c.Skip(32 + 32)       // the position, and its owner
+	c.Skip(8 + 8 + 8 + 8) // amounts
+	r.Reserve0, r.Reserve1 = c.Amount(), c.Amount()
 	c.emit(r)
 }

@@ -3,6 +3,7 @@ package decode
 import (
 	"github.com/holiman/uint256"
 
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/borsh"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -42,17 +43,17 @@ func (c *call) dbcVenue(config market.Address) string {
 
 // dbcCreated is EvtInitializePool. The token's texts stand in the instruction.
 func dbcCreated(c *call) {
-	c.skip(32) // the pool
-	config, creator, mint := c.key(), c.key(), c.key()
+	c.Skip(32) // the pool
+	config, creator, mint := c.Key(), c.Key(), c.Key()
 	e := market.Launched{
 		Venue: c.dbcVenue(config), Token: mint, Creator: creator, Curve: market.MeteoraDBCHolder, Quote: c.account(dbcNewQuote), Rules: dbcRules,
 	}
-	if c.bad || e.Venue == "" || e.Quote.IsNone() {
+	if c.Bad || e.Venue == "" || e.Quote.IsNone() {
 		return
 	}
 	if texts, ok := c.arguments(); ok {
-		e.Name, e.Symbol, e.Metadata = texts.name(), texts.name(), texts.reference()
-		if texts.bad {
+		e.Name, e.Symbol, e.Metadata = texts.Name(), texts.Name(), texts.Reference()
+		if texts.Bad {
 			e.Name, e.Symbol, e.Metadata = "", "", "" // the token's own count
 		}
 	}
@@ -61,24 +62,24 @@ func dbcCreated(c *call) {
 }
 
 // arguments are those of the instruction that tells the event.
-func (c *call) arguments() (b body, ok bool) {
+func (c *call) arguments() (b borsh.Reader, ok bool) {
 	data, ok := c.r.tx.appendData(nil, c.by)
-	b = body{b: data}
-	b.skip(len(discriminator{}))
-	return b, ok && !b.bad
+	b = borsh.NewReader(data)
+	b.Skip(len(discriminator{}))
+	return b, ok && !b.Bad
 }
 
 // dbcSwap is EvtSwap2. A last purchase may take less than was asked for: what counts is what was taken.
 func dbcSwap(c *call) {
-	pool, config := c.key(), c.key()
-	buys := c.bool()
-	c.skip(1 + 8 + 8 + 1) // whether somebody is referred to, and what was asked for
-	given, givenWithoutFee := c.amount(), c.amount()
-	c.skip(8) // what is left of it
-	got := c.amount()
-	price := c.uint128()
-	c.skip(8 + 8 + 8) // fees
-	raised, threshold := c.amount(), c.amount()
+	pool, config := c.Key(), c.Key()
+	buys := c.Bool()
+	c.Skip(1 + 8 + 8 + 1) // whether somebody is referred to, and what was asked for
+	given, givenWithoutFee := c.Amount(), c.Amount()
+	c.Skip(8) // what is left of it
+	got := c.Amount()
+	price := c.Uint128()
+	c.Skip(8 + 8 + 8) // fees
+	raised, threshold := c.Amount(), c.Amount()
 	e := market.CurveTrade{
 		Venue: c.dbcVenue(config), Token: c.account(dbcSwapBase), Trader: c.account(dbcSwapPayer), Sell: !buys, BaseAmount: got, QuoteAmount: given, Raised: givenWithoutFee,
 		After: market.CurveReserves{RealQuote: raised, Price: posted(price)}, Tells: market.TellsQuote | market.TellsPrice,
@@ -86,7 +87,7 @@ func dbcSwap(c *call) {
 	if e.Sell {
 		e.BaseAmount, e.QuoteAmount, e.Raised = given, got, got
 	}
-	if c.bad || e.Venue == "" || c.account(dbcSwapPool) != pool || e.Token.IsNone() {
+	if c.Bad || e.Venue == "" || c.account(dbcSwapPool) != pool || e.Token.IsNone() {
 		return
 	}
 	c.emit(market.CurveSet{Venue: e.Venue, Token: e.Token, TargetQuote: threshold})
@@ -108,7 +109,7 @@ func posted(sqrt market.Amount) (price market.Amount) {
 
 // dbcComplete is EvtCurveComplete, which a swap tells.
 func dbcComplete(c *call) {
-	pool, config := c.key(), c.key()
+	pool, config := c.Key(), c.Key()
 	if e := (market.CurveCompleted{Venue: c.dbcVenue(config), Token: c.account(dbcSwapBase)}); e.Venue != "" && c.account(dbcSwapPool) == pool {
 		c.emit(e)
 	}
@@ -122,8 +123,8 @@ var (
 
 // dbcMigrate is the end of a curve.
 func dbcMigrate(c *call) {
-	disc := c.take(len(discriminator{}))
-	if c.bad {
+	disc := c.Take(len(discriminator{}))
+	if c.Bad {
 		return
 	}
 	e := market.Graduated{Venue: c.dbcVenue(c.account(dbcMovedConfig)), Pool: c.account(dbcMovedPool)}

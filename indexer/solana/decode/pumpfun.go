@@ -30,26 +30,26 @@ func pumpQuote(mint market.Address) market.Address {
 
 // pumpCreate is CreateEvent. Its first layout ends with the user, who is the creator then, and tells nothing of the curve.
 func pumpCreate(c *call) {
-	e := market.Launched{Venue: c.pumpVenue(), Name: c.name(), Symbol: c.name(), Metadata: c.reference(), Rules: pumpRules, Quote: market.Native}
-	e.Token, e.Curve, e.Creator = c.key(), c.key(), c.key()
-	if c.more() {
-		e.Creator = c.key()
-		c.skip(8) // the time
-		e.Reserves.VirtualBase, e.Reserves.VirtualQuote = c.amount(), c.amount()
-		e.SaleBase = c.amount()
+	e := market.Launched{Venue: c.pumpVenue(), Name: c.Name(), Symbol: c.Name(), Metadata: c.Reference(), Rules: pumpRules, Quote: market.Native}
+	e.Token, e.Curve, e.Creator = c.Key(), c.Key(), c.Key()
+	if c.More() {
+		e.Creator = c.Key()
+		c.Skip(8) // the time
+		e.Reserves.VirtualBase, e.Reserves.VirtualQuote = c.Amount(), c.Amount()
+		e.SaleBase = c.Amount()
 		e.Tells = market.TellsVirtual
-		c.skip(8) // the supply, which the balances tell
+		c.Skip(8) // the supply, which the balances tell
 	}
-	if c.more() {
-		c.skip(32 + 1 + 1) // the token's program, and two modes
+	if c.More() {
+		c.Skip(32 + 1 + 1) // the token's program, and two modes
 	}
-	if c.more() {
-		e.Quote = pumpQuote(c.key())
-		if virtual := c.amount(); !virtual.IsZero() {
+	if c.More() {
+		e.Quote = pumpQuote(c.Key())
+		if virtual := c.Amount(); !virtual.IsZero() {
 			e.Reserves.VirtualQuote = virtual
 		}
 	}
-	if c.bad || e.Venue == "" {
+	if c.Bad || e.Venue == "" {
 		return
 	}
 	var left market.Amount
@@ -62,39 +62,39 @@ func pumpCreate(c *call) {
 
 // pumpTrade is TradeEvent. Amounts in SOL are 0 where the curve takes something else; then those at the event's end count.
 func pumpTrade(c *call) {
-	e := market.CurveTrade{Venue: c.pumpVenue(), Token: c.key(), Tells: market.TellsVirtual | market.TellsBase | market.TellsQuote}
-	quote := c.amount()
-	e.BaseAmount, e.Sell, e.Trader = c.amount(), !c.bool(), c.key()
-	c.skip(8) // the time
-	e.After.VirtualQuote, e.After.VirtualBase = c.amount(), c.amount()
-	if c.more() {
-		e.After.RealQuote, e.After.RealBase = c.amount(), c.amount()
+	e := market.CurveTrade{Venue: c.pumpVenue(), Token: c.Key(), Tells: market.TellsVirtual | market.TellsBase | market.TellsQuote}
+	quote := c.Amount()
+	e.BaseAmount, e.Sell, e.Trader = c.Amount(), !c.Bool(), c.Key()
+	c.Skip(8) // the time
+	e.After.VirtualQuote, e.After.VirtualBase = c.Amount(), c.Amount()
+	if c.More() {
+		e.After.RealQuote, e.After.RealBase = c.Amount(), c.Amount()
 	} else {
 		e.Tells = market.TellsVirtual
 	}
 	var fees market.Amount
-	if c.more() {
-		c.skip(32 + 8) // the recipient, and the rate
-		fees = c.amount()
+	if c.More() {
+		c.Skip(32 + 8) // the recipient, and the rate
+		fees = c.Amount()
 	}
-	if c.more() {
-		c.skip(32 + 8) // the creator, and the rate
-		fees = sum(fees, c.amount())
+	if c.More() {
+		c.Skip(32 + 8) // the creator, and the rate
+		fees = sum(fees, c.Amount())
 	}
-	if c.more() {
-		c.skip(1 + 8 + 8 + 8 + 8) // volumes
+	if c.More() {
+		c.Skip(1 + 8 + 8 + 8 + 8) // volumes
 	}
-	if c.more() {
-		c.bytes() // the instruction's name
-		c.skip(1) // a mode
+	if c.More() {
+		c.Bytes() // the instruction's name
+		c.Skip(1) // a mode
 	}
-	if c.more() {
-		c.skip(8 + 8 + 8 + 8) // cashback and buyback, which are parts of the fees
-		c.skipList(pumpShareholder)
+	if c.More() {
+		c.Skip(8 + 8 + 8 + 8) // cashback and buyback, which are parts of the fees
+		c.SkipList(pumpShareholder)
 	}
-	if c.more() {
-		mint := pumpQuote(c.key())
-		amount, virtual, held := c.amount(), c.amount(), c.amount()
+	if c.More() {
+		mint := pumpQuote(c.Key())
+		amount, virtual, held := c.Amount(), c.Amount(), c.Amount()
 		if mint != market.Native && quote.IsZero() && e.After.VirtualQuote.IsZero() {
 			quote, e.After.VirtualQuote, e.After.RealQuote = amount, virtual, held
 		}
@@ -114,18 +114,18 @@ const pumpShareholder = 32 + 2
 
 // pumpComplete is CompleteEvent: all that was for sale is sold.
 func pumpComplete(c *call) {
-	c.skip(32) // the user
-	if e := (market.CurveCompleted{Venue: c.pumpVenue(), Token: c.key()}); e.Venue != "" {
+	c.Skip(32) // the user
+	if e := (market.CurveCompleted{Venue: c.pumpVenue(), Token: c.Key()}); e.Venue != "" {
 		c.emit(e)
 	}
 }
 
 // pumpMigrated is CompletePumpAmmMigrationEvent: the curve's funds are in a pool of PumpSwap.
 func pumpMigrated(c *call) {
-	c.skip(32) // the user
-	e := market.Graduated{Venue: c.pumpVenue(), Token: c.key()}
-	c.skip(8 + 8 + 8 + 32 + 8) // amounts, the curve, and the time
-	if e.Pool = c.key(); e.Venue != "" {
+	c.Skip(32) // the user
+	e := market.Graduated{Venue: c.pumpVenue(), Token: c.Key()}
+	c.Skip(8 + 8 + 8 + 32 + 8) // amounts, the curve, and the time
+	if e.Pool = c.Key(); e.Venue != "" {
 		c.emit(e)
 	}
 }

@@ -15,12 +15,12 @@ func (d *Decoder) pumpSwap(p *program) {
 
 // pumpSwapCreated is CreatePoolEvent.
 func pumpSwapCreated(c *call) {
-	c.skip(8 + 2 + 32) // the time, the pool's number, its creator
-	e := market.PoolCreated{Protocol: market.PumpSwap, Factory: c.p.key, Token0: c.key(), Token1: c.key()}
-	c.skip(1 + 1 + 8 + 8) // decimals, and what was asked to be put in
-	r := market.Reserves{Reserve0: c.amount(), Reserve1: c.amount()}
-	c.skip(8 + 8 + 8 + 1) // liquidity tokens, and a bump
-	e.Pool = c.key()
+	c.Skip(8 + 2 + 32) // the time, the pool's number, its creator
+	e := market.PoolCreated{Protocol: market.PumpSwap, Factory: c.p.key, Token0: c.Key(), Token1: c.Key()}
+	c.Skip(1 + 1 + 8 + 8) // decimals, and what was asked to be put in
+	r := market.Reserves{Reserve0: c.Amount(), Reserve1: c.Amount()}
+	c.Skip(8 + 8 + 8 + 1) // liquidity tokens, and a bump
+	e.Pool = c.Key()
 	r.Pool = e.Pool
 	c.emit(e)
 	c.emit(r)
@@ -45,9 +45,9 @@ func (c *call) pumpSwapPoolOf(pool market.Address) {
 // pumpSwapBuy is BuyEvent. Reserves are those before the trade; what the pool gets is the price with the fee for its providers.
 func pumpSwapBuy(c *call) {
 	t := c.pumpSwapTrade()
-	if c.more() {
-		c.skip(1 + 8 + 8 + 8 + 8 + 8) // volumes, and the least that was wanted
-		c.bytes()                     // the instruction's name
+	if c.More() {
+		c.Skip(1 + 8 + 8 + 8 + 8 + 8) // volumes, and the least that was wanted
+		c.Bytes()                     // the instruction's name
 	}
 	c.pumpSwapEmit(&t, out(t.base), in(t.withFee))
 }
@@ -66,17 +66,17 @@ type pumpSwapTrade struct {
 }
 
 func (c *call) pumpSwapTrade() (t pumpSwapTrade) {
-	c.skip(8) // the time
-	t.base = c.amount()
-	c.skip(8 + 8 + 8) // a limit, and what the user has
-	t.baseReserve, t.quoteReserve = c.amount(), c.amount()
-	c.skip(8 + 8 + 8 + 8 + 8) // the price without fees, and two fees with their rates
-	t.withFee = c.amount()
-	c.skip(8) // what the user gives or gets
-	t.pool, t.user = c.key(), c.key()
-	c.skip(32 + 32 + 32 + 32) // token accounts, and the fee's recipient
-	if c.more() {
-		c.skip(32 + 8 + 8) // the creator with the rate and the fee
+	c.Skip(8) // the time
+	t.base = c.Amount()
+	c.Skip(8 + 8 + 8) // a limit, and what the user has
+	t.baseReserve, t.quoteReserve = c.Amount(), c.Amount()
+	c.Skip(8 + 8 + 8 + 8 + 8) // the price without fees, and two fees with their rates
+	t.withFee = c.Amount()
+	c.Skip(8) // what the user gives or gets
+	t.pool, t.user = c.Key(), c.Key()
+	c.Skip(32 + 32 + 32 + 32) // token accounts, and the fee's recipient
+	if c.More() {
+		c.Skip(32 + 8 + 8) // the creator with the rate and the fee
 	}
 	return t
 }
@@ -84,13 +84,13 @@ func (c *call) pumpSwapTrade() (t pumpSwapTrade) {
 // pumpSwapEmit ends a trade: base and quote are what the pool gets.
 func (c *call) pumpSwapEmit(t *pumpSwapTrade, base, quote market.SignedAmount) {
 	r := market.Reserves{Pool: t.pool}
-	if c.more() {
-		c.skip(8 + 8 + 8 + 8) // cashback and buyback
+	if c.More() {
+		c.Skip(8 + 8 + 8 + 8) // cashback and buyback
 	}
-	if c.more() {
-		r.Virtual1, r.TellsVirtual = c.int128(), true
+	if c.More() {
+		r.Virtual1, r.TellsVirtual = c.Int128(), true
 	}
-	if c.bad {
+	if c.Bad {
 		return
 	}
 	r.Reserve0, r.Reserve1 = moved(t.baseReserve, base), moved(t.quoteReserve, quote)

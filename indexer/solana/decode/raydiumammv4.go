@@ -33,15 +33,15 @@ const (
 const ammCoinToPC = 2
 
 func raydiumAMMv4(c *call) {
-	switch c.byte() {
+	switch c.Byte() {
 	case ammInitialize2:
 		coin, pc, ok := c.vaults(market.RaydiumAMMv4Holder)
 		if !ok {
 			return
 		}
-		c.skip(1) // a number that keys are derived with
+		c.Skip(1) // a number that keys are derived with
 		pool := c.account(ammInitializePool)
-		if openAt := c.uint64(); c.bad || !c.r.isOpen(openAt) {
+		if openAt := c.Uint64(); c.Bad || !c.r.isOpen(openAt) {
 			return
 		}
 		c.emit(market.PoolCreated{Protocol: market.RaydiumAMMv4, Factory: c.p.key, Pool: pool, Token0: coin.token, Token1: pc.token})
@@ -73,7 +73,7 @@ func (c *call) ammSwap() {
 		c.emit(market.Reserves{Pool: pool, Reserve0: coin.after, Reserve1: pc.after})
 		return
 	}
-	c.bad = false // the rest of the instruction tells limits alone
+	c.Bad = false // the rest of the instruction tells limits alone
 	trader := c.account(len(c.r.tx.accountsOf(c.at)) - 1)
 	c.emit(market.PoolCreated{Protocol: market.RaydiumAMMv4, Factory: c.p.key, Pool: pool, Token0: coin.token, Token1: pc.token, Seen: true})
 	c.emit(market.Reserves{Pool: pool, Reserve0: moved(told.coinReserve, told.coin), Reserve1: moved(told.pcReserve, told.pc)})
@@ -95,12 +95,12 @@ func (c *call) ammTold() (t ammTold, ok bool) {
 		return t, false
 	}
 	b := lines[0]
-	kind := b.byte()
-	given, got := b.amount(), b.amount()
-	direction := b.uint64()
-	b.skip(8) // what the user has
-	t.coinReserve, t.pcReserve = b.amount(), b.amount()
-	switch last := b.amount(); kind {
+	kind := b.Byte()
+	given, got := b.Amount(), b.Amount()
+	direction := b.Uint64()
+	b.Skip(8) // what the user has
+	t.coinReserve, t.pcReserve = b.Amount(), b.Amount()
+	switch last := b.Amount(); kind {
 	case ammToldSwapBaseIn:
 		got = last // a limit stood in its place
 	case ammToldSwapBaseOut:
@@ -111,5 +111,5 @@ func (c *call) ammTold() (t ammTold, ok bool) {
 	if t.coin, t.pc = out(got), in(given); direction == ammCoinToPC {
 		t.coin, t.pc = in(given), out(got)
 	}
-	return t, !b.bad
+	return t, !b.Bad
 }

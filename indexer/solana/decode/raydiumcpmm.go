@@ -3,6 +3,7 @@ package decode
 import (
 	"bytes"
 
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/borsh"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -34,8 +35,8 @@ const (
 )
 
 func raydiumCPMM(c *call) {
-	disc := c.take(len(discriminator{}))
-	if c.bad {
+	disc := c.Take(len(discriminator{}))
+	if c.Bad {
 		return
 	}
 	switch discriminator(disc) {
@@ -54,8 +55,8 @@ func (c *call) cpmmCreated() {
 	if !ok {
 		return
 	}
-	c.skip(8 + 8) // amounts
-	if openAt := c.uint64(); c.bad || !c.r.isOpen(openAt) {
+	c.Skip(8 + 8) // amounts
+	if openAt := c.Uint64(); c.Bad || !c.r.isOpen(openAt) {
 		return
 	}
 	accounts := c.r.tx.accountsOf(c.at)
@@ -70,9 +71,9 @@ func (c *call) cpmmCreated() {
 }
 
 // told is the line of the log that tells an event in this call of the program.
-func (c *call) told(event discriminator) (b body, ok bool) {
+func (c *call) told(event discriminator) (b borsh.Reader, ok bool) {
 	for _, b := range c.r.linesOf(c.at, logData) {
-		if disc := b.take(len(event)); !b.bad && discriminator(disc) == event {
+		if disc := b.Take(len(event)); !b.Bad && discriminator(disc) == event {
 			return b, true
 		}
 	}
@@ -89,12 +90,12 @@ func (c *call) cpmmSwap() {
 	hidden := false
 	var input, output, inputAfter, outputAfter market.Amount
 	if b, ok := c.told(cpmmSwapEvent); ok {
-		if b.key() != pool {
+		if b.Key() != pool {
 			return
 		}
-		inputBefore, outputBefore := b.amount(), b.amount()
-		input, output = b.amount(), b.amount()
-		if b.bad {
+		inputBefore, outputBefore := b.Amount(), b.Amount()
+		input, output = b.Amount(), b.Amount()
+		if b.Bad {
 			return
 		}
 		inputAfter, outputAfter = sum(inputBefore, input), less(outputBefore, output)
@@ -133,17 +134,17 @@ func (c *call) cpmmLiquidity() {
 		}
 		return
 	}
-	r := market.Reserves{Pool: b.key()}
-	b.skip(8) // liquidity tokens
-	r.Reserve0, r.Reserve1 = b.amount(), b.amount()
-	amount0, amount1 := b.amount(), b.amount()
-	fee0, fee1 := b.amount(), b.amount()
-	if withdraws := b.bool(); withdraws { // amounts are what somebody got, without the fees of transfers
+	r := market.Reserves{Pool: b.Key()}
+	b.Skip(8) // liquidity tokens
+	r.Reserve0, r.Reserve1 = b.Amount(), b.Amount()
+	amount0, amount1 := b.Amount(), b.Amount()
+	fee0, fee1 := b.Amount(), b.Amount()
+	if withdraws := b.Bool(); withdraws { // amounts are what somebody got, without the fees of transfers
 		r.Reserve0, r.Reserve1 = less(r.Reserve0, sum(amount0, fee0)), less(r.Reserve1, sum(amount1, fee1))
 	} else {
 		r.Reserve0, r.Reserve1 = sum(r.Reserve0, amount0), sum(r.Reserve1, amount1)
 	}
-	if !b.bad && r.Pool == c.account(cpmmLiquidityPool) {
+	if !b.Bad && r.Pool == c.account(cpmmLiquidityPool) {
 		c.emit(r)
 	}
 }

@@ -2,7 +2,7 @@ package decode
 
 import (
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
-	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 )
 
 // The bounds of a transaction, far above what the runtime allows: 64 instructions in all, each with up to 255 accounts, and 128 accounts. What is beyond them
@@ -39,6 +39,7 @@ type transaction struct {
 	// one on the wire.
 	static, writable, readonly [][]byte
 	message, called, logged    []byte
+	header                     []byte    // of the message: how many of the static keys have signed, and how many can't change
 	lamports                   [2][]byte // before it and after it, of all accounts
 	outer, inner               []instruction
 	logs                       [][]byte
@@ -265,6 +266,8 @@ func (t *transaction) signed(p *rpc.Scanner, key []byte) {
 				texts(p, &t.static, mostKeys)
 			case "instructions":
 				t.message = p.Leap()
+			case "header":
+				t.header = p.Leap()
 			default:
 				p.Leap()
 			}
@@ -420,7 +423,7 @@ func (t *transaction) caller(i int) *instruction {
 // signedBy is the transaction's first signature, which names it.
 func (t *transaction) signedBy() (signature [64]byte, ok bool) {
 	if !t.wire {
-		ok = market.DecodeBase58(signature[:], t.signature)
+		ok = base58.Decode(signature[:], t.signature)
 		return signature, ok
 	}
 	return signature, copy(signature[:], t.signature) == len(signature) && len(t.signature) == len(signature)
@@ -437,7 +440,7 @@ func (t *transaction) appendData(to []byte, in *instruction) (data []byte, ok bo
 	case len(in.data) > longestText:
 		return to, false
 	default:
-		data, ok = market.AppendBase58(to, in.data)
+		data, ok = base58.Append(to, in.data)
 		return data, ok && len(data)-len(to) <= longestData
 	}
 }
@@ -447,5 +450,5 @@ func (t *transaction) name(place uint16) []byte {
 	if !t.wire {
 		return t.keys[place]
 	}
-	return []byte(market.EncodeBase58(t.keys[place]))
+	return []byte(base58.Encode(t.keys[place]))
 }

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
-	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 )
 
 // Blocks as Yellowstone gRPC sends them: protocol buffers of its geyser.proto and solana-storage.proto, of which the fields are read that mean something here.
@@ -61,7 +61,7 @@ func (d *Decoder) ParseWireBlock(raw []byte) (b Block, err error) {
 		case 1:
 			b.Number = v
 		case 2:
-			hashed = market.DecodeBase58(b.Hash[:], text)
+			hashed = base58.Decode(b.Hash[:], text)
 		case 4:
 			b.HasTime = true
 			dated = Fields(text, func(number int, v uint64, _ []byte) {
@@ -76,7 +76,7 @@ func (d *Decoder) ParseWireBlock(raw []byte) (b Block, err error) {
 		case 7:
 			b.ParentSlot, numbered = v, true
 		case 8:
-			linked = market.DecodeBase58(b.Parent[:], text)
+			linked = base58.Decode(b.Parent[:], text)
 		case 9:
 			executed = v
 		}
@@ -153,9 +153,12 @@ func (t *transaction) parseWire(message []byte) (ok bool) {
 			return
 		}
 		t.message = text
-		walked := Fields(text, func(number int, _ uint64, key []byte) {
-			if number == 2 {
-				read = read && addKey(&t.static, key)
+		walked := Fields(text, func(number int, _ uint64, part []byte) {
+			switch number {
+			case 1:
+				t.header = part
+			case 2:
+				read = read && addKey(&t.static, part)
 			}
 		})
 		read = read && walked

@@ -12,6 +12,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -130,13 +131,13 @@ func TestWireBadFields(t *testing.T) {
 	number := func(number protowire.Number, v uint64) []byte {
 		return protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.VarintType), v)
 	}
-	hash, key := []byte(market.EncodeBase58(make([]byte, 32))), bytes.Repeat([]byte{7}, 32)
+	hash, key := []byte(base58.Encode(make([]byte, 32))), bytes.Repeat([]byte{7}, 32)
 	block := func(accounts [][]byte, amount string, decimals uint64, loaded []byte) []byte {
 		var message []byte
 		for _, a := range accounts {
 			message = append(message, field(2, a)...)
 		}
-		balance := field(8, number(1, 1), field(2, []byte(market.EncodeBase58(key))), field(3, number(2, decimals), field(3, []byte(amount))), field(4, []byte(market.EncodeBase58(key))))
+		balance := field(8, number(1, 1), field(2, []byte(base58.Encode(key))), field(3, number(2, decimals), field(3, []byte(amount))), field(4, []byte(base58.Encode(key))))
 		transaction := field(6, field(1, make([]byte, 64)), field(3, field(2, message)), field(4, balance, field(12, loaded)))
 		return slices.Concat(number(1, 9), field(2, hash), field(8, hash), number(7, 8), number(9, 1), transaction)
 	}

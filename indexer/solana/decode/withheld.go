@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -36,7 +38,7 @@ func addTo(list []tokenSum, token market.Address, change market.SignedAmount) []
 // withheld emits by how much the transaction changes what tokens of Token-2022 withhold: what was minted of them, less what was burnt, less the change of all balances. It
 // emits nothing where the node doesn't tell all instructions, or where one isn't known that may mint or burn.
 func (r *reader) withheld() {
-	if !r.tx.has2022 || !r.tx.tellsCalls || !r.tx.run() {
+	if !r.tx.has2022 || !r.tx.tellsCalls {
 		return
 	}
 	kept, ok := r.minted(r.kept[:0])
@@ -54,6 +56,78 @@ func (r *reader) withheld() {
 			r.emit(nil, market.Withheld{Token: k.token, Change: k.change})
 		}
 	}
+}
+
+// mayMint reports whether the transaction may mint or burn tokens of Token-2022 of which it tells balances: to do so a program changes the mint's account, which it
+// can't where the transaction names that account for reading alone, or doesn't name it.
+func (t *transaction) mayMint() bool {
+	h, told := t.readHeader()
+	for _, list := range [][]tokenBalance{t.pre, t.post} {
+		for i := range list {
+			if !list[i].is2022 {
+				continue
+			}
+			key, raw := list[i].mint, [32]byte{}
+			if t.wire && base58.Decode(raw[:], key) {
+				key = raw[:]
+			}
+			if place := t.placeOf(key); place >= 0 && (!told || h.writes(place, len(t.static), len(t.writable))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// header is that of a message: how many of its static keys have signed, how many of those are for reading alone, and how many of the others are.
+type header struct{ signed, signedReadonly, readonly uint64 }
+
+// writes reports whether the account at a place may change, where so many keys are static, and so many that lookup tables name are to be written.
+func (h *header) writes(place, static, loaded int) bool {
+	at := uint64(place)
+	switch {
+	case place >= static:
+		return place < static+loaded
+	case at < h.signed:
+		return at+h.signedReadonly < h.signed
+	default:
+		return at+h.readonly < uint64(static)
+	}
+}
+
+// readHeader reads the message's header, if the node tells one.
+func (t *transaction) readHeader() (h header, told bool) {
+	if len(t.header) == 0 {
+		return h, false
+	}
+	if t.wire {
+		told = Fields(t.header, func(number int, v uint64, _ []byte) {
+			switch number {
+			case 1:
+				h.signed = v
+			case 2:
+				h.signedReadonly = v
+			case 3:
+				h.readonly = v
+			}
+		})
+		return h, told
+	}
+	p := rpc.NewScanner(t.header)
+	p.Object(func(key []byte) {
+		switch string(key) {
+		case "numRequiredSignatures":
+			h.signed = p.Uint()
+		case "numReadonlySignedAccounts":
+			h.signedReadonly = p.Uint()
+		case "numReadonlyUnsignedAccounts":
+			h.readonly = p.Uint()
+		default:
+			p.Leap()
+		}
+	})
+	told, _ = p.End()
+	return h, told
 }
 
 // The instructions of Token-2022 that mint or burn, by their first byte: the amount stands behind it, and in those of the extension PermissionedBurn behind another byte.
@@ -77,6 +151,12 @@ var described = func() map[discriminator]bool {
 
 // minted adds what the transaction's instructions of Token-2022 mint, less what they burn. ok is false where an instruction isn't known.
 func (r *reader) minted(list []tokenSum) (_ []tokenSum, ok bool) {
+	if !r.tx.mayMint() { // as most can't, which are spared their instructions
+		return list, true
+	}
+	if !r.tx.run() {
+		return list, false
+	}
 	for i := range r.tx.instructions {
 		in := &r.tx.instructions[i]
 		if key := string(r.tx.keys[in.program]); key != program2022 && key != program2022Key {

@@ -5,16 +5,18 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // tokenCall is an instruction of Token-2022 about the token, which is the transaction's fourth account.
 func tokenCall(accounts []int, kind []byte, amount uint64, rest ...byte) map[string]any {
 	data := append(binary.LittleEndian.AppendUint64(kind, amount), rest...)
-	return map[string]any{"programIdIndex": 4, "accounts": accounts, "data": market.EncodeBase58(data), "stackHeight": nil}
+	return map[string]any{"programIdIndex": 4, "accounts": accounts, "data": base58.Encode(data), "stackHeight": nil}
 }
 
 // tokenTx is a transaction of Token-2022 with two token accounts of two owners, which have so much before and after it.
@@ -87,9 +89,9 @@ func TestWithheld(t *testing.T) {
 		"an instruction of later on": {before: [2]uint64{9, 0}, after: [2]uint64{2, 0}, instructions: []map[string]any{tokenCall([]int{1, 3, 0}, []byte{47}, 7)}, inner: []any{}},
 		"a fee beside a name": {
 			before: [2]uint64{100, 0}, after: [2]uint64{0, 95}, inner: []any{}, want: 5,
-			instructions: []map[string]any{move, {"programIdIndex": 4, "accounts": []int{3}, "data": market.EncodeBase58([]byte{210, 225, 30, 162, 88, 184, 77, 141, 1, 0, 0, 0, 65})}},
+			instructions: []map[string]any{move, {"programIdIndex": 4, "accounts": []int{3}, "data": base58.Encode([]byte{210, 225, 30, 162, 88, 184, 77, 141, 1, 0, 0, 0, 65})}},
 		},
-		"a mint of no amount":        {after: [2]uint64{7, 0}, instructions: []map[string]any{{"programIdIndex": 4, "accounts": []int{3, 1, 0}, "data": market.EncodeBase58([]byte{7, 1})}}, inner: []any{}},
+		"a mint of no amount":        {after: [2]uint64{7, 0}, instructions: []map[string]any{{"programIdIndex": 4, "accounts": []int{3, 1, 0}, "data": base58.Encode([]byte{7, 1})}}, inner: []any{}},
 		"no data":                    {after: [2]uint64{7, 0}, instructions: []map[string]any{{"programIdIndex": 4, "accounts": []int{3, 1, 0}, "data": ""}}, inner: []any{}},
 		"a node that tells no calls": {before: [2]uint64{9, 0}, after: [2]uint64{2, 0}, instructions: []map[string]any{move}},
 		"a program that isn't there": {before: [2]uint64{100, 0}, after: [2]uint64{0, 95}, instructions: []map[string]any{nowhere}, inner: []any{}},
@@ -129,6 +131,55 @@ func TestWithheld(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("%s, in %s: withheld %v, want %v", name, form, got, want)
 			}
+		}
+	}
+}
+
+// TestMintsForReadingAlone: a transaction that can't change a mint mints and burns nothing of it, whatever its instructions are.
+func TestMintsForReadingAlone(t *testing.T) {
+	t.Parallel()
+	instructions := []map[string]any{tokenCall([]int{1, 3, 2, 0}, []byte{12}, 100, 6), tokenCall([]int{1, 3, 0}, []byte{47}, 7)} // the second isn't known
+	told := solanatest.Block(t, market.Header{Hash: market.Hash{2}, Parent: market.Hash{1}, Time: 1}, 1,
+		tokenTx(t, program2022, [2]uint64{100, 0}, [2]uint64{0, 95}, instructions, []any{}))
+	const whole = `{"numReadonlySignedAccounts":0,"numReadonlyUnsignedAccounts":1,"numRequiredSignatures":1}`
+	if !strings.Contains(string(told), whole) {
+		t.Fatalf("there is no header: %s", told)
+	}
+	d := newDecoder(t, everything())
+	for header, want := range map[string]int{
+		whole:  0,
+		`null`: 0,
+		`{"numReadonlySignedAccounts":0,"numReadonlyUnsignedAccounts":2,"numRequiredSignatures":1}`: 1,
+		`{"numReadonlySignedAccounts":0,"numReadonlyUnsignedAccounts":0,"numRequiredSignatures":4}`: 0,
+		`{"numReadonlySignedAccounts":1,"numReadonlyUnsignedAccounts":0,"numRequiredSignatures":4}`: 1,
+		`{"numReadonlySignedAccounts":0,"numReadonlyUnsignedAccounts":9,"numRequiredSignatures":0}`: 1,
+	} {
+		raw := json.RawMessage(strings.Replace(string(told), whole, header, 1))
+		wire := onTheWire(t, 2, raw)
+		for form, parse := range map[string]func() (Block, error){
+			"JSON": func() (Block, error) { return d.ParseBlock(2, raw) }, "the wire": func() (Block, error) { return d.ParseWireBlock(wire[0]) },
+		} {
+			b, err := parse()
+			if err != nil {
+				t.Errorf("%s, in %s: %v", header, form, err)
+				continue
+			}
+			got := 0
+			for _, l := range b.Txs[0].Logs {
+				if w, ok := l.Event.(market.Withheld); ok && !w.Change.Neg && w.Change.Abs.Uint64() == 5 {
+					got++
+				}
+			}
+			if got != want {
+				t.Errorf("%s, in %s: %d changes, want %d", header, form, got, want)
+			}
+		}
+	}
+	// Of the keys that lookup tables name the writable ones come first.
+	h := header{signed: 1, readonly: 1}
+	for place, want := range []bool{true, true, false, true, true, false, false} {
+		if got := h.writes(place, 3, 2); got != want {
+			t.Errorf("place %d: %v, want %v", place, got, want)
 		}
 	}
 }

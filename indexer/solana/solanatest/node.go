@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -233,7 +234,7 @@ func (n *Node) block(params []json.RawMessage) (any, *Refusal) {
 	}
 	b := &n.blocks[i]
 	out := map[string]any{
-		"blockhash": market.EncodeBase58(b.Hash[:]), "previousBlockhash": market.EncodeBase58(b.Parent[:]), "parentSlot": b.ParentSlot,
+		"blockhash": base58.Encode(b.Hash[:]), "previousBlockhash": base58.Encode(b.Parent[:]), "parentSlot": b.ParentSlot,
 		"blockTime": b.Time, "blockHeight": i,
 	}
 	switch how.Details {
@@ -308,7 +309,7 @@ func (n *Node) programAccounts(params []json.RawMessage) (any, *Refusal) {
 		for _, f := range how.Filters {
 			begins := make([]byte, 32)
 			wanted = wanted && (f.Size == 0 || f.Size == len(a.Data)) &&
-				(f.Memcmp == nil || market.DecodeBase58(begins, f.Memcmp.Bytes) && bytes.HasPrefix(a.Data, begins))
+				(f.Memcmp == nil || base58.Decode(begins, f.Memcmp.Bytes) && bytes.HasPrefix(a.Data, begins))
 		}
 		if wanted && a.Owner == program {
 			list = append(list, map[string]any{"pubkey": key, "account": how.told(a)})

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/recorded"
 )
@@ -216,7 +217,7 @@ func (p *parsed) minting(place map[string]int) (accounts []int, data string, ok 
 	if in.MintAuthority == "" { // a burn names the account first
 		accounts[0], accounts[1] = accounts[1], accounts[0]
 	}
-	return accounts, market.EncodeBase58(raw), err == nil
+	return accounts, base58.Encode(raw), err == nil
 }
 
 func (p *parsed) plain(place map[string]int, isParsed bool) (c call, err error) {
@@ -300,7 +301,7 @@ func (w *wire) short() (n int) {
 	return n
 }
 
-func (w *wire) key() string { return market.EncodeBase58(w.take(32)) }
+func (w *wire) key() string { return base58.Encode(w.take(32)) }
 
 func (w *wire) places(n int) []int {
 	out := []int{}
@@ -329,7 +330,7 @@ func fromWire(raw []byte) (s signed, err error) {
 
 func (w *wire) legacy() (s signed) {
 	for range w.short() {
-		s.Signatures = append(s.Signatures, market.EncodeBase58(w.take(64)))
+		s.Signatures = append(s.Signatures, base58.Encode(w.take(64)))
 	}
 	w.take(3) // the header
 	for range w.short() {
@@ -339,7 +340,7 @@ func (w *wire) legacy() (s signed) {
 	for range w.short() {
 		c := call{Program: w.byte()}
 		c.Accounts = w.places(w.short())
-		c.Data = market.EncodeBase58(w.take(w.short()))
+		c.Data = base58.Encode(w.take(w.short()))
 		s.Message.Instructions = append(s.Message.Instructions, c)
 	}
 	return s
@@ -371,11 +372,11 @@ func (w *wire) version1() (s signed) {
 	}
 	for _, h := range heads {
 		c := call{Program: h.program, Accounts: w.places(h.accounts)}
-		c.Data = market.EncodeBase58(w.take(h.data))
+		c.Data = base58.Encode(w.take(h.data))
 		s.Message.Instructions = append(s.Message.Instructions, c)
 	}
 	for range signatures {
-		s.Signatures = append(s.Signatures, market.EncodeBase58(w.take(64)))
+		s.Signatures = append(s.Signatures, base58.Encode(w.take(64)))
 	}
 	return s
 }
@@ -387,7 +388,7 @@ func Block(tb testing.TB, h market.Header, parentSlot uint64, txs ...json.RawMes
 		txs = []json.RawMessage{}
 	}
 	raw, err := json.Marshal(map[string]any{
-		"blockhash": market.EncodeBase58(h.Hash[:]), "previousBlockhash": market.EncodeBase58(h.Parent[:]), "parentSlot": parentSlot,
+		"blockhash": base58.Encode(h.Hash[:]), "previousBlockhash": base58.Encode(h.Parent[:]), "parentSlot": parentSlot,
 		"blockTime": h.Time, "blockHeight": nil, "transactions": txs,
 	})
 	if err != nil {

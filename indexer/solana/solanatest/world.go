@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -85,7 +86,7 @@ type pool struct {
 // Name is the base58 of a key that a text names.
 func Name(format string, args ...any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, format, args...))
-	return market.EncodeBase58(sum[:])
+	return base58.Encode(sum[:])
 }
 
 const people = 6
@@ -322,7 +323,7 @@ func text(format string, args ...any) []byte {
 func keys(list ...string) (out []byte) {
 	for _, k := range list {
 		var key [32]byte
-		market.DecodeBase58(key[:], k)
+		base58.Decode(key[:], k)
 		out = append(out, key[:]...)
 	}
 	return out
@@ -366,13 +367,13 @@ func (t *builder) places(list []string) []int {
 // call calls a program, and gives the instruction's place in the message; callFrom calls one from within such an instruction.
 func (t *builder) call(program string, accounts []string, data []byte) int {
 	height := 1
-	t.outer = append(t.outer, call{Program: t.place(program), Accounts: t.places(accounts), Data: market.EncodeBase58(data), Height: &height})
+	t.outer = append(t.outer, call{Program: t.place(program), Accounts: t.places(accounts), Data: base58.Encode(data), Height: &height})
 	return len(t.outer) - 1
 }
 
 func (t *builder) callFrom(at int, program string, accounts []string, data []byte) {
 	height := 2
-	t.inner[at] = append(t.inner[at], call{Program: t.place(program), Accounts: t.places(accounts), Data: market.EncodeBase58(data), Height: &height})
+	t.inner[at] = append(t.inner[at], call{Program: t.place(program), Accounts: t.places(accounts), Data: base58.Encode(data), Height: &height})
 }
 
 // event is a program's call of itself by which it tells one: from an instruction of the message, or (tellFrom) from what that called last.
@@ -387,7 +388,7 @@ func (t *builder) tellFrom(at int, program, name string, body []byte) {
 func (t *builder) tell(at, height int, program, name string, body []byte) {
 	disc := sha256.Sum256([]byte("event:" + name))
 	data := slices.Concat([]byte{0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d}, disc[:8], body)
-	t.inner[at] = append(t.inner[at], call{Program: t.place(program), Accounts: t.places([]string{Name("authority")}), Data: market.EncodeBase58(data), Height: &height})
+	t.inner[at] = append(t.inner[at], call{Program: t.place(program), Accounts: t.places([]string{Name("authority")}), Data: base58.Encode(data), Height: &height})
 }
 
 func (t *builder) held(token, owner string) uint64 {
@@ -459,7 +460,7 @@ func (t *builder) end() json.RawMessage {
 		},
 		"transaction": signed{
 			Message:    message{Keys: t.list, Instructions: t.outer},
-			Signatures: []string{market.EncodeBase58(append(signature[:], signature[:]...))},
+			Signatures: []string{base58.Encode(append(signature[:], signature[:]...))},
 		},
 		"version": 0,
 	})

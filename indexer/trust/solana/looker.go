@@ -13,6 +13,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana"
 	check "github.com/boardwalkhq/boardwalk/indexer/trust"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
@@ -143,7 +144,7 @@ var checks = map[string]struct {
 func (k *look) report() *trust.Report {
 	b := k.known.Block
 	r := &trust.Report{
-		Chain: k.l.chain, Mint: k.known.Token.Mint.String(), Block: trust.Block{Number: b.Number, Hash: market.EncodeBase58(b.Hash[:])}, At: time.Unix(b.Time, 0).UTC(),
+		Chain: k.l.chain, Mint: k.known.Token.Mint.String(), Block: trust.Block{Number: b.Number, Hash: base58.Encode(b.Hash[:])}, At: time.Unix(b.Time, 0).UTC(),
 		CheckedAt: k.l.now().UTC().Truncate(time.Second), Checker: trust.Checker{ID: checkerID, Version: Version},
 	}
 	if k.index.Market != nil {

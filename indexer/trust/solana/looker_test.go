@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana"
 	check "github.com/boardwalkhq/boardwalk/indexer/trust"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
@@ -103,7 +104,7 @@ func TestCleanToken(t *testing.T) {
 	if !whole || len(r.Checks) != len(trust.SolanaRules) || r.Verdict() != trust.OK || r.Find(trust.Top10Share).Value != 30.0 || r.Find(trust.CreatorHolding).Value != 4.0 {
 		t.Errorf("whole %t, %s: %+v", whole, r.Verdict(), r)
 	}
-	if r.Block.Hash != market.EncodeBase58(make([]byte, 32)) {
+	if r.Block.Hash != base58.Encode(make([]byte, 32)) {
 		t.Errorf("the block is %s", r.Block.Hash)
 	}
 	if e := r.Find(trust.MintAuthority).Evidence[0]; e.Block != 12 || e.Ref != key(1).String() || e.Kind != "account" {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -112,7 +113,7 @@ func resolveGenesisHash(r *report, family chainconfig.Family, hash string) strin
 		return ""
 	case family != chainconfig.Solana:
 		r.add(path, "is for family Solana alone; leave it out")
-	case !market.DecodeBase58(make([]byte, len(market.Hash{})), hash):
+	case !base58.Decode(make([]byte, len(market.Hash{})), hash):
 		r.add(path, "%.80q is no hash; allowed: base58 of 32 bytes, as nodes answer getGenesisHash", hash)
 	}
 	return hash

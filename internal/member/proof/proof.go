@@ -15,6 +15,7 @@ import (
 	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
 	"golang.org/x/crypto/sha3"
 
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
@@ -102,7 +103,7 @@ func checkEd25519(address market.Address, text, signature string) error {
 		if n, err := hex.Decode(raw[:], []byte(digits[:min(len(digits), 2*len(raw))])); err != nil || n != len(raw) || len(digits) != 2*n {
 			return ErrForm
 		}
-	} else if !market.DecodeBase58(raw[:], signature) {
+	} else if !base58.Decode(raw[:], signature) {
 		return ErrForm
 	}
 	if address.Kind() != market.SolanaKey || !ed25519.Verify(address.Bytes()[1:], []byte(text), raw[:]) {

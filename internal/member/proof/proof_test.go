@@ -11,6 +11,7 @@ import (
 
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
@@ -60,7 +61,7 @@ func TestEd25519(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := proof.Check(chainconfig.Solana, account, "\xaf\x82", market.EncodeBase58(raw)); err != nil {
+	if err := proof.Check(chainconfig.Solana, account, "\xaf\x82", base58.Encode(raw)); err != nil {
 		t.Errorf("in base58 it is %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"filippo.io/edwards25519"
 
-	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 )
 
 // Key is an account's address, or a hash.
@@ -31,14 +31,14 @@ func MustKey(text string) Key {
 	return k
 }
 
-func (k Key) String() string { return market.EncodeBase58(k[:]) }
+func (k Key) String() string { return base58.Encode(k[:]) }
 
 // MarshalText writes base58.
 func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads base58.
 func (k *Key) UnmarshalText(text []byte) error {
-	if !market.DecodeBase58(k[:], string(text)) {
+	if !base58.Decode(k[:], string(text)) {
 		return fmt.Errorf("svm: %q is no key", text)
 	}
 	return nil
@@ -95,7 +95,7 @@ func SignerOf(text string) Signer {
 
 // Sign is the signature of a text, as a wallet gives it.
 func (s Signer) Sign(text string) string {
-	return market.EncodeBase58(ed25519.Sign(s.private, []byte(text)))
+	return base58.Encode(ed25519.Sign(s.private, []byte(text)))
 }
 
 // Table is a lookup table: accounts that a transaction may name by their places in it, in one byte each.

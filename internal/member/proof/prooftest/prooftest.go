@@ -11,6 +11,7 @@ import (
 	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
 	"golang.org/x/crypto/sha3"
 
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -48,7 +49,7 @@ func NewSolanaKey(n byte) *SolanaKey {
 
 // Sign signs a text as signMessage does.
 func (k *SolanaKey) Sign(text string) string {
-	return market.EncodeBase58(ed25519.Sign(k.key, []byte(text)))
+	return base58.Encode(ed25519.Sign(k.key, []byte(text)))
 }
 
 func keccak(b []byte) []byte {

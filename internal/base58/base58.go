@@ -1,4 +1,5 @@
-package market
+// Package base58 writes and reads the text form of Solana's keys and signatures.
+package base58
 
 import (
 	"bytes"
@@ -7,29 +8,28 @@ import (
 	"slices"
 )
 
-// base58Digits are those of base58, the text form of Solana's keys and signatures: the digits of a number to the base of 58, after a 1 for each leading
-// zero byte.
-const base58Digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+// alphabet has the digits. A text is a number to the base of 58, after a 1 for each leading zero byte.
+const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-// base58Values has the value of each digit, and -1 for all other bytes.
-var base58Values = func() (v [256]int8) {
+// values has the value of each digit, and -1 for all other bytes.
+var values = func() (v [256]int8) {
 	for i := range v {
 		v[i] = -1
 	}
-	for i, c := range []byte(base58Digits) {
+	for i, c := range []byte(alphabet) {
 		v[c] = int8(i)
 	}
 	return v
 }()
 
-// EncodeBase58 writes digitsAtOnce digits at a time, which fit into 32 bits: it divides by digitsBase, which is 58 to the power of digitsAtOnce.
+// Encode writes digitsAtOnce digits at a time, which fit into 32 bits: it divides by digitsBase, which is 58 to the power of digitsAtOnce.
 const (
 	digitsAtOnce = 5
 	digitsBase   = 58 * 58 * 58 * 58 * 58
 )
 
-// EncodeBase58 writes bytes as text. Its time grows with the square of their number.
-func EncodeBase58(b []byte) string {
+// Encode writes bytes as text. Its time grows with the square of their number.
+func Encode(b []byte) string {
 	significant := bytes.TrimLeft(b, "\x00")
 	// The number in limbs of five digits, the least significant first.
 	var buf [18]uint32 // most are keys and signatures
@@ -53,40 +53,40 @@ func EncodeBase58(b []byte) string {
 	var text [96]byte
 	out := text[:0]
 	for range len(b) - len(significant) {
-		out = append(out, base58Digits[0])
+		out = append(out, alphabet[0])
 	}
 	for i, limb := range slices.Backward(limbs) {
 		var digits [digitsAtOnce]byte
 		for d := range slices.Backward(digits[:]) {
-			digits[d] = base58Digits[limb%58]
+			digits[d] = alphabet[limb%58]
 			limb /= 58
 		}
 		some := digits[:]
 		if i == len(limbs)-1 {
-			some = bytes.TrimLeft(some, base58Digits[:1])
+			some = bytes.TrimLeft(some, alphabet[:1])
 		}
 		out = append(out, some...)
 	}
 	return string(out)
 }
 
-// AppendBase58 keeps a number as words of 64 bits (limbs). base58Limbs of them are on the stack: enough for keys, signatures and most events. digitsOfLimb is the most
+// Append keeps a number as words of 64 bits (limbs). mostLimbs of them are on the stack: enough for keys, signatures and most events. digitsOfLimb is the most
 // digits that fit into one: twice digitsAtOnce.
-const base58Limbs, digitsOfLimb = 64, 2 * digitsAtOnce
+const mostLimbs, digitsOfLimb = 64, 2 * digitsAtOnce
 
 // digitsOf is the number that the first digits of a text are, at most digitsOfLimb of them, with 58 to the power of how many those are, and the text behind them.
 func digitsOf(text []byte) (n, power uint64, rest []byte, ok bool) {
 	if len(text) >= digitsOfLimb { // two halves, of which neither waits for the other
 		low, bad := uint64(0), int8(0)
 		for i := range digitsAtOnce {
-			a, b := base58Values[text[i]], base58Values[text[digitsAtOnce+i]]
+			a, b := values[text[i]], values[text[digitsAtOnce+i]]
 			n, low, bad = n*58+uint64(a), low*58+uint64(b), bad|a|b
 		}
 		return n*digitsBase + low, digitsBase * digitsBase, text[digitsOfLimb:], bad >= 0
 	}
 	power = 1
 	for _, c := range text {
-		v := base58Values[c]
+		v := values[c]
 		if n, power = n*58+uint64(v), power*58; v < 0 {
 			return 0, 0, nil, false
 		}
@@ -94,13 +94,13 @@ func digitsOf(text []byte) (n, power uint64, rest []byte, ok bool) {
 	return n, power, nil, true
 }
 
-// AppendBase58 appends the bytes that text is base58 of. ok is false where it is none. Its time grows with the square of the text's length, which whoever
+// Append appends the bytes that text is base58 of. ok is false where it is none. Its time grows with the square of the text's length, which whoever
 // calls it has to bound.
-func AppendBase58(dst, text []byte) (out []byte, ok bool) {
+func Append(dst, text []byte) (out []byte, ok bool) {
 	// The number in limbs of 64 bits, the least significant first.
-	var buf [base58Limbs]uint64
+	var buf [mostLimbs]uint64
 	limbs := buf[:0]
-	rest := bytes.TrimLeft(text, base58Digits[:1])
+	rest := bytes.TrimLeft(text, alphabet[:1])
 	zeros := len(text) - len(rest)
 	for len(rest) > 0 {
 		// Two multiplications of all limbs in one pass: that of a limb by the second power doesn't wait for that of the next limb by the first.
@@ -138,8 +138,8 @@ func AppendBase58(dst, text []byte) (out []byte, ok bool) {
 	return dst, true
 }
 
-// DecodeBase58 fills dst from text. It reports whether the text is the one that EncodeBase58 writes for as many bytes. A text that is too long costs nothing.
-func DecodeBase58[T string | []byte](dst []byte, text T) bool {
+// Decode fills dst from text. It reports whether the text is the one that Encode writes for as many bytes. A text that is too long costs nothing.
+func Decode[T string | []byte](dst []byte, text T) bool {
 	// As many bytes have that number of digits when all of them are 0, and 1.37 times as many at most.
 	if len(text) < len(dst) || len(text) > (len(dst)*138+99)/100 {
 		return false
@@ -148,7 +148,7 @@ func DecodeBase58[T string | []byte](dst []byte, text T) bool {
 	// Most are keys and signatures: their texts and bytes fit here.
 	var digits [96]byte
 	var buf [72]byte
-	got, ok := AppendBase58(buf[:0], append(digits[:0], text...))
+	got, ok := Append(buf[:0], append(digits[:0], text...))
 	if !ok || len(got) != len(dst) {
 		return false
 	}
