@@ -93,26 +93,16 @@ func Read() lab.Command {
 	}
 }
 
-// readAlone is the CPU that a process takes for reading and decoding the blocks of some slots, without what its start and its first few blocks take.
+// readAlone is the CPU of a process that reads and decodes the blocks of some slots.
 func (b *bench) readAlone(ctx context.Context, first, last uint64) (time.Duration, error) {
-	const few = 10
 	self, err := os.Executable()
 	if err != nil {
 		return 0, err
 	}
-	read := func(last uint64) (time.Duration, error) {
-		cmd := exec.CommandContext(ctx, self, readCommand, "--document", b.document, "--first", strconv.FormatUint(first, 10), "--last", strconv.FormatUint(last, 10))
-		cmd.Stderr = os.Stderr
-		if err := cmd.Run(); err != nil {
-			return 0, fmt.Errorf("reading blocks %d to %d: %w", first, last, err)
-		}
-		return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
+	cmd := exec.CommandContext(ctx, self, readCommand, "--document", b.document, "--first", strconv.FormatUint(first, 10), "--last", strconv.FormatUint(last, 10))
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return 0, fmt.Errorf("reading blocks %d to %d: %w", first, last, err)
 	}
-	some, err := read(first + few - 1)
-	if err != nil {
-		return 0, err
-	}
-	all, err := read(last)
-	blocks := float64(last - first + 1)
-	return time.Duration(float64(all-some) * blocks / (blocks - few)), err
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }
