@@ -31,7 +31,7 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 	}
 	for from, forbidden := range map[string][][]string{
 		"internal/base58":          {{module}, sql, {"net/http"}, kubernetes},
-		"internal/market":          {programs, {module + "api/", module + "hack/", module + "internal/store", module + "internal/chainconfig"}, sql, {"net/http"}, kubernetes},
+		"internal/market":          {programs, {module + "api/", module + "hack/", module + "internal/store", module + "internal/chainconfig", module + "internal/price", module + "internal/candle", module + "internal/funding", module + "internal/catalog", module + "internal/member", module + "internal/wait"}, sql, {"net/http"}, kubernetes},
 		"internal/chainconfig":     {programs, sql, {"net/http"}, kubernetes, {module + "internal/store", module + "internal/catalog"}},
 		"internal/price":           {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/funding":         {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -177,7 +178,22 @@ func TestSolanaBadAnswers(t *testing.T) {
 			return result, nil
 		}
 	}
+	var mu sync.Mutex
+	first := map[bool]map[string]any{} // with its transactions and without
 	for name, lie := range map[string]func(string, []json.RawMessage, any) (any, *solanatest.Refusal){
+		"another slot's block": func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+			block, ok := result.(map[string]any)
+			if !ok || method != "getBlock" {
+				return result, nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			_, whole := block["transactions"]
+			if first[whole] == nil {
+				first[whole] = block
+			}
+			return first[whole], nil
+		},
 		"null": func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
 			if method == "getBlock" {
 				return nil, nil

@@ -80,28 +80,34 @@ func TestFeesOnTransfers(t *testing.T) {
 	}
 }
 
+// mined has a block with transactions, if there are some, and one above it with what the world has sent. Then the index has to have what the chain's accounts have.
+func (l *localSolana) mined(t *testing.T, st *store.Store, transactions ...[]byte) {
+	t.Helper()
+	at := l.Slot() + 1
+	if len(transactions) > 0 {
+		mined, err := l.Chain.Mine(t.Context(), svm.Block{Slot: at, Time: l.Time().Add(time.Second), Transactions: transactions})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range mined.Results {
+			if err := mined.Results[i].Failed(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at++
+	}
+	if err := l.Mine(t.Context(), at, l.Time().Add(2*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	l.await(t, st)
+	l.wantHeld(t, st)
+}
+
 func (l *localSolana) wantWithheld(t *testing.T, st *store.Store) {
 	t.Helper()
 	mine := func(transactions ...[]byte) {
 		t.Helper()
-		at := l.Slot() + 1
-		if len(transactions) > 0 {
-			mined, err := l.Chain.Mine(t.Context(), svm.Block{Slot: at, Time: l.Time().Add(time.Second), Transactions: transactions})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range mined.Results {
-				if err := mined.Results[i].Failed(); err != nil {
-					t.Fatal(err)
-				}
-			}
-			at++
-		}
-		if err := l.Mine(t.Context(), at, l.Time().Add(2*time.Second)); err != nil {
-			t.Fatal(err)
-		}
-		l.await(t, st)
-		l.wantHeld(t, st)
+		l.mined(t, st, transactions...)
 	}
 	must := func(err error) {
 		t.Helper()

@@ -21,7 +21,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
-	"github.com/boardwalkhq/boardwalk/indexer/solana/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/wire"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
@@ -213,7 +213,7 @@ func dial(raw string) (conn *grpc.ClientConn, token string, err error) {
 func (s *Source) update(e *endpoint, message []byte) (isBlock, isPing bool, err error) {
 	const block, ping = 5, 6
 	var body []byte
-	ok := decode.Fields(message, func(number int, _ uint64, text []byte) {
+	ok := wire.Fields(message, func(number int, _ uint64, text []byte) {
 		switch number {
 		case block:
 			body = text

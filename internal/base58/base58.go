@@ -22,7 +22,7 @@ var values = func() (v [256]int8) {
 	return v
 }()
 
-// Encode writes digitsAtOnce digits at a time, which fit into 32 bits: it divides by digitsBase, which is 58 to the power of digitsAtOnce.
+// digitsAtOnce digits fit into 32 bits. Encode writes so many at a time, and leading reads twice as many. digitsBase is 58 to the power of digitsAtOnce.
 const (
 	digitsAtOnce = 5
 	digitsBase   = 58 * 58 * 58 * 58 * 58
@@ -74,8 +74,9 @@ func Encode(b []byte) string {
 // digits that fit into one: twice digitsAtOnce.
 const mostLimbs, digitsOfLimb = 64, 2 * digitsAtOnce
 
-// digitsOf is the number that the first digits of a text are, at most digitsOfLimb of them, with 58 to the power of how many those are, and the text behind them.
-func digitsOf(text []byte) (n, power uint64, rest []byte, ok bool) {
+// leading is the number that the first digits of a text are, at most digitsOfLimb of them, with 58 to the power of how many those are, and the text behind them. ok is
+// false where one of them is no digit.
+func leading(text []byte) (n, power uint64, rest []byte, ok bool) {
 	if len(text) >= digitsOfLimb { // two halves, of which neither waits for the other
 		low, bad := uint64(0), int8(0)
 		for i := range digitsAtOnce {
@@ -103,10 +104,10 @@ func Append(dst, text []byte) (out []byte, ok bool) {
 	rest := bytes.TrimLeft(text, alphabet[:1])
 	zeros := len(text) - len(rest)
 	for len(rest) > 0 {
-		// Two multiplications of all limbs in one pass: that of a limb by the second power doesn't wait for that of the next limb by the first.
-		carry, power, behind, ok := digitsOf(rest)
-		second, secondPower, behind, ok2 := digitsOf(behind)
-		if rest = behind; !ok || !ok2 {
+		// Each pass multiplies twice. The first product of the next limb doesn't wait for the second product of this one.
+		carry, power, behind, isNumber := leading(rest)
+		second, secondPower, behind, isToo := leading(behind)
+		if rest = behind; !isNumber || !isToo {
 			return dst, false
 		}
 		for i, limb := range limbs {

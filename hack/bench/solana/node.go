@@ -70,6 +70,9 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer n.buffers.Put(out)
 	out.Reset()
+	if isBatch {
+		out.WriteByte('[')
+	}
 	for i, c := range list {
 		if i > 0 {
 			out.WriteByte(',')
@@ -78,12 +81,11 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		n.answer(out, r, c.Method, c.Params)
 		out.WriteByte('}')
 	}
-	answer := out.Bytes()
 	if isBatch {
-		answer = slices.Concat([]byte("["), answer, []byte("]"))
+		out.WriteByte(']')
 	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
-	_, _ = w.Write(answer)
+	w.Header().Set("Content-Length", strconv.Itoa(out.Len()))
+	_, _ = w.Write(out.Bytes())
 }
 
 // answer writes a call's result, or its error.

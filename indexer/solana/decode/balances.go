@@ -121,6 +121,7 @@ func (m *made) fact(txs []market.Tx) market.TokenFact {
 	}
 	return f
 }
+
 // amountOf is a number as an amount.
 func amountOf(n uint64) (a market.Amount) {
 	a.SetUint64(n)

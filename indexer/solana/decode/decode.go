@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/borsh"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -193,3 +194,7 @@ func (c *call) emit(e market.Event) {
 		c.r.emit(c.at, e)
 	}
 }
+
+// textOf reads a token's name or symbol, referenceOf where its description is.
+func textOf(r *borsh.Reader) string      { return chain.CleanText(string(r.Bytes())) }
+func referenceOf(r *borsh.Reader) string { return chain.CleanReference(r.Bytes()) }

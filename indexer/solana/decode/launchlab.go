@@ -39,7 +39,7 @@ func launchLabCreated(c *call) {
 	c.Skip(32 + 1) // the program's configuration, and the token's decimals
 	e := market.Launched{
 		Venue: c.launchLabVenue(), Token: c.account(launchLabNewBase), Creator: creator, Curve: market.LaunchLabHolder, Quote: c.account(launchLabNewQuote),
-		Name: c.Name(), Symbol: c.Name(), Metadata: c.Reference(), Rules: market.CurveRules{Pricing: market.PriceExecuted, Basis: market.FundsRaised},
+		Name: textOf(&c.Reader), Symbol: textOf(&c.Reader), Metadata: referenceOf(&c.Reader), Rules: market.CurveRules{Pricing: market.PriceExecuted, Basis: market.FundsRaised},
 	}
 	kind := c.Byte()
 	c.Skip(8) // the supply

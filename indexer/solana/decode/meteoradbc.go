@@ -52,7 +52,7 @@ func dbcCreated(c *call) {
 		return
 	}
 	if texts, ok := c.arguments(); ok {
-		e.Name, e.Symbol, e.Metadata = texts.Name(), texts.Name(), texts.Reference()
+		e.Name, e.Symbol, e.Metadata = textOf(&texts), textOf(&texts), referenceOf(&texts)
 		if texts.Bad {
 			e.Name, e.Symbol, e.Metadata = "", "", "" // the token's own count
 		}

@@ -30,7 +30,8 @@ func pumpQuote(mint market.Address) market.Address {
 
 // pumpCreate is CreateEvent. Its first layout ends with the user, who is the creator then, and tells nothing of the curve.
 func pumpCreate(c *call) {
-	e := market.Launched{Venue: c.pumpVenue(), Name: c.Name(), Symbol: c.Name(), Metadata: c.Reference(), Rules: pumpRules, Quote: market.Native}
+	e := market.Launched{Venue: c.pumpVenue(), Rules: pumpRules, Quote: market.Native}
+	e.Name, e.Symbol, e.Metadata = textOf(&c.Reader), textOf(&c.Reader), referenceOf(&c.Reader)
 	e.Token, e.Curve, e.Creator = c.Key(), c.Key(), c.Key()
 	if c.More() {
 		e.Creator = c.Key()

@@ -5,43 +5,13 @@ import (
 	"fmt"
 	"slices"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/wire"
 	"github.com/boardwalkhq/boardwalk/internal/base58"
 )
 
 // Blocks as Yellowstone gRPC sends them: protocol buffers of its geyser.proto and solana-storage.proto, of which the fields are read that mean something here.
 // The numbers below are those of these files.
-
-// Fields calls a function for each field of a message: v is the value of a number, text the bytes of a text or of a message within. ok is false where it is no message.
-func Fields(message []byte, field func(number int, v uint64, text []byte)) (ok bool) {
-	for len(message) > 0 {
-		number, kind, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return false
-		}
-		message = message[n:]
-		var v uint64
-		var text []byte
-		switch kind {
-		case protowire.VarintType:
-			v, n = protowire.ConsumeVarint(message)
-		case protowire.BytesType:
-			text, n = protowire.ConsumeBytes(message)
-		case protowire.Fixed32Type, protowire.Fixed64Type, protowire.StartGroupType, protowire.EndGroupType:
-			number, n = 0, protowire.ConsumeFieldValue(number, kind, message)
-		default:
-			return false
-		}
-		if n < 0 {
-			return false
-		}
-		message = message[n:]
-		field(int(number), v, text)
-	}
-	return true
-}
 
 // info is a transaction of a block, at its place there.
 type info struct {
@@ -56,7 +26,7 @@ func (d *Decoder) ParseWireBlock(raw []byte) (b Block, err error) {
 	defer r.forget()
 	r.begin()
 	hashed, linked, numbered, dated, executed := false, false, false, true, uint64(0)
-	ok := Fields(raw, func(number int, v uint64, text []byte) {
+	ok := wire.Fields(raw, func(number int, v uint64, text []byte) {
 		switch number {
 		case 1:
 			b.Number = v
@@ -64,7 +34,7 @@ func (d *Decoder) ParseWireBlock(raw []byte) (b Block, err error) {
 			hashed = base58.Decode(b.Hash[:], text)
 		case 4:
 			b.HasTime = true
-			dated = Fields(text, func(number int, v uint64, _ []byte) {
+			dated = wire.Fields(text, func(number int, v uint64, _ []byte) {
 				if number == 1 {
 					b.Time = int64(v)
 				}
@@ -105,7 +75,7 @@ func (d *Decoder) ParseWireBlock(raw []byte) (b Block, err error) {
 func (r *reader) wireTransactions() error {
 	for i := range r.infos {
 		in := &r.infos[i]
-		ok := Fields(in.message, func(number int, v uint64, _ []byte) {
+		ok := wire.Fields(in.message, func(number int, v uint64, _ []byte) {
 			if number == 5 {
 				in.place = v
 			}
@@ -135,7 +105,7 @@ func (t *transaction) parseWire(message []byte) (ok bool) {
 	t.wire = true
 	var signed []byte
 	read := true
-	ok = Fields(message, func(number int, _ uint64, text []byte) {
+	ok = wire.Fields(message, func(number int, _ uint64, text []byte) {
 		switch number {
 		case 1:
 			t.signature = text
@@ -148,12 +118,12 @@ func (t *transaction) parseWire(message []byte) (ok bool) {
 	if t.failed {
 		return ok
 	}
-	ok = ok && read && Fields(signed, func(number int, _ uint64, text []byte) {
+	ok = ok && read && wire.Fields(signed, func(number int, _ uint64, text []byte) {
 		if number != 2 {
 			return
 		}
 		t.message = text
-		walked := Fields(text, func(number int, _ uint64, part []byte) {
+		walked := wire.Fields(text, func(number int, _ uint64, part []byte) {
 			switch number {
 			case 1:
 				t.header = part
@@ -180,7 +150,7 @@ func addKey(to *[][]byte, key []byte) (ok bool) {
 func (t *transaction) wireMeta(meta []byte) (ok bool) {
 	t.called, t.logged, t.tellsCalls = meta, meta, true
 	read := true
-	ok = Fields(meta, func(number int, v uint64, text []byte) {
+	ok = wire.Fields(meta, func(number int, v uint64, text []byte) {
 		switch number {
 		case 1:
 			t.failed = true
@@ -209,14 +179,14 @@ func (t *transaction) wireMeta(meta []byte) (ok bool) {
 func (t *transaction) wireBalance(message []byte, out *[]tokenBalance) (ok bool) {
 	var b tokenBalance
 	read := true
-	ok = Fields(message, func(number int, v uint64, text []byte) {
+	ok = wire.Fields(message, func(number int, v uint64, text []byte) {
 		switch number {
 		case 1:
 			b.account, read = uint16(v), read && v <= 1<<16-1
 		case 2:
 			b.mint = text
 		case 3:
-			walked := Fields(text, func(number int, v uint64, text []byte) {
+			walked := wire.Fields(text, func(number int, v uint64, text []byte) {
 				switch number {
 				case 2:
 					b.decimals, read = uint8(v), read && v <= 255
@@ -242,12 +212,12 @@ func (t *transaction) wireBalance(message []byte, out *[]tokenBalance) (ok bool)
 // runWire reads the transaction's instructions, and those that they called.
 func (t *transaction) runWire() (ok bool) {
 	read := true
-	ok = Fields(t.message, func(number int, _ uint64, text []byte) {
+	ok = wire.Fields(t.message, func(number int, _ uint64, text []byte) {
 		if number == 4 {
 			read = read && t.wireInstruction(text, &t.outer)
 		}
 	})
-	ok = ok && Fields(t.called, func(number int, _ uint64, text []byte) {
+	ok = ok && wire.Fields(t.called, func(number int, _ uint64, text []byte) {
 		if number == 5 {
 			read = read && t.wireCalls(text)
 		}
@@ -258,7 +228,7 @@ func (t *transaction) runWire() (ok bool) {
 // wireCalls reads InnerInstructions: what one instruction of the message called.
 func (t *transaction) wireCalls(message []byte) (ok bool) {
 	from, of, read := len(t.inner), uint64(0), true
-	ok = Fields(message, func(number int, v uint64, text []byte) {
+	ok = wire.Fields(message, func(number int, v uint64, text []byte) {
 		switch number {
 		case 1:
 			of = v
@@ -280,7 +250,7 @@ func (t *transaction) wireInstruction(message []byte, out *[]instruction) (ok bo
 	var in instruction
 	read := len(*out) < mostInstructions
 	in.accounts = span{uint32(len(t.accounts)), uint32(len(t.accounts))}
-	ok = Fields(message, func(number int, v uint64, text []byte) {
+	ok = wire.Fields(message, func(number int, v uint64, text []byte) {
 		switch number {
 		case 1:
 			in.program, read = uint16(v), read && v <= 1<<16-1
@@ -305,7 +275,7 @@ func (t *transaction) wireInstruction(message []byte, out *[]instruction) (ok bo
 
 // wireLines are the lines of the transaction's log.
 func (t *transaction) wireLines() {
-	_ = Fields(t.logged, func(number int, _ uint64, text []byte) { // it was walked over before
+	_ = wire.Fields(t.logged, func(number int, _ uint64, text []byte) { // it was walked over before
 		if number == 6 && len(t.logs) < mostLogs {
 			t.logs = append(t.logs, text)
 		}

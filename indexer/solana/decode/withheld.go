@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/wire"
 	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -58,8 +59,8 @@ func (r *reader) withheld() {
 	}
 }
 
-// mayMint reports whether the transaction may mint or burn tokens of Token-2022 of which it tells balances: to do so a program changes the mint's account, which it
-// can't where the transaction names that account for reading alone, or doesn't name it.
+// mayMint reports whether the transaction may mint or burn a token of Token-2022 of which a balance is told. Whoever mints or burns changes the mint's account. A
+// transaction can't change an account that it doesn't have, or has for reading alone. A token without a balance is one that nobody has before the transaction or after it.
 func (t *transaction) mayMint() bool {
 	h, told := t.readHeader()
 	for _, list := range [][]tokenBalance{t.pre, t.post} {
@@ -82,7 +83,7 @@ func (t *transaction) mayMint() bool {
 // header is that of a message: how many of its static keys have signed, how many of those are for reading alone, and how many of the others are.
 type header struct{ signed, signedReadonly, readonly uint64 }
 
-// writes reports whether the account at a place may change, where so many keys are static, and so many that lookup tables name are to be written.
+// writes reports whether the account at a place may change. static is the number of static keys, loaded that of the keys from lookup tables that may change.
 func (h *header) writes(place, static, loaded int) bool {
 	at := uint64(place)
 	switch {
@@ -95,13 +96,13 @@ func (h *header) writes(place, static, loaded int) bool {
 	}
 }
 
-// readHeader reads the message's header, if the node tells one.
+// readHeader reads the message's header. told is false where the node tells none, or one that can't be.
 func (t *transaction) readHeader() (h header, told bool) {
 	if len(t.header) == 0 {
 		return h, false
 	}
 	if t.wire {
-		told = Fields(t.header, func(number int, v uint64, _ []byte) {
+		told = wire.Fields(t.header, func(number int, v uint64, _ []byte) {
 			switch number {
 			case 1:
 				h.signed = v
@@ -111,7 +112,7 @@ func (t *transaction) readHeader() (h header, told bool) {
 				h.readonly = v
 			}
 		})
-		return h, told
+		return h, told && t.has(h)
 	}
 	p := rpc.NewScanner(t.header)
 	p.Object(func(key []byte) {
@@ -127,7 +128,13 @@ func (t *transaction) readHeader() (h header, told bool) {
 		}
 	})
 	told, _ = p.End()
-	return h, told
+	return h, told && t.has(h)
+}
+
+// has reports whether the transaction can have a header: somebody who pays has signed it, and there are as many keys.
+func (t *transaction) has(h header) bool {
+	static := uint64(len(t.static))
+	return h.signedReadonly < h.signed && h.signed <= static && h.readonly <= static-h.signed
 }
 
 // The instructions of Token-2022 that mint or burn, by their first byte: the amount stands behind it, and in those of the extension PermissionedBurn behind another byte.
@@ -149,10 +156,10 @@ var described = func() map[discriminator]bool {
 	return known
 }()
 
-// minted adds what the transaction's instructions of Token-2022 mint, less what they burn. ok is false where an instruction isn't known.
+// minted adds what the transaction's instructions of Token-2022 mint, less what they burn. ok is false where they can't be read, or one isn't known that may mint or burn.
 func (r *reader) minted(list []tokenSum) (_ []tokenSum, ok bool) {
-	if !r.tx.mayMint() { // as most can't, which are spared their instructions
-		return list, true
+	if !r.tx.mayMint() {
+		return list, true // most transactions can't: their instructions aren't read
 	}
 	if !r.tx.run() {
 		return list, false

@@ -1,10 +1,9 @@
-// Package borsh reads the encoding that programs of Solana use for their instructions and events (borsh.io), as far as they go.
+// Package borsh reads Borsh (borsh.io), the encoding of most programs' instructions and events on Solana.
 package borsh
 
 import (
 	"encoding/binary"
 
-	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -22,7 +21,7 @@ func NewReader(b []byte) Reader { return Reader{b: b} }
 // More reports whether anything is left: what an older program doesn't tell.
 func (r *Reader) More() bool { return len(r.b) > 0 }
 
-// Take gives the next bytes, and nil where there are fewer.
+// Take gives the next bytes, and nil where there are fewer, or where a read before went beyond the end.
 func (r *Reader) Take(n int) []byte {
 	if r.Bad || n < 0 || n > len(r.b) {
 		r.Bad = true
@@ -101,9 +100,3 @@ func (r *Reader) Bytes() []byte {
 	}
 	return r.Take(int(n))
 }
-
-// Name reads a name or a symbol, as chain.CleanText leaves it.
-func (r *Reader) Name() string { return chain.CleanText(string(r.Bytes())) }
-
-// Reference reads where a token's description is, as chain.CleanReference leaves it.
-func (r *Reader) Reference() string { return chain.CleanReference(r.Bytes()) }
