@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -81,8 +84,9 @@ func TestSolanaRangeMissing(t *testing.T) {
 	n, st, later := solanaNode(t, w), storetest.Open(t, "sqlite"), new(atomic.Int64)
 	at := len(w.Blocks) - 5
 	n.Lie(hides(w.Blocks[at].Number, w.Blocks[at-1].Number))
+	metrics := NewMetrics(prometheus.NewRegistry())
 	ix, err := New(solanaConfig(n), st, Options{
-		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }, Holder: t.Name(), CachedRows: 1000,
+		Metrics: metrics, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }, Holder: t.Name(), CachedRows: 1000,
 		RereadPause: 10 * time.Millisecond,
 	})
 	if err != nil {
@@ -108,6 +112,10 @@ func TestSolanaRangeMissing(t *testing.T) {
 	until("blocks are missing", func(s chainconfig.State) bool {
 		return s.Missing != nil && s.Missing.First <= w.Blocks[at-1].Number && s.Missing.First > w.Blocks[at-2].Number && s.Missing.Last == w.Blocks[at].Number
 	})
+	lacking := metrics.lacking.WithLabelValues("solana")
+	until("the metric says how many", func(s chainconfig.State) bool {
+		return s.Missing != nil && testutil.ToFloat64(lacking) == float64(s.Missing.Last-s.Missing.First+1)
+	})
 	end() // a run that ends takes it along
 	end = running(t, ix)
 	until("it waits again", func(s chainconfig.State) bool {
@@ -115,7 +123,7 @@ func TestSolanaRangeMissing(t *testing.T) {
 	})
 	n.Lie(nil)
 	awaitSolana(t, st, w)
-	until("none is missing any more", func(s chainconfig.State) bool { return s.Missing == nil })
+	until("none is missing any more", func(s chainconfig.State) bool { return s.Missing == nil && testutil.ToFloat64(lacking) == 0 })
 }
 
 // TestSolanaForgedBlock: one of three nodes tells other contents of blocks. They end as two others have them.

@@ -16,7 +16,7 @@ import (
 )
 
 // recordedAccounts are the accounts of the mainnet that were recorded, by their keys.
-func recordedAccounts(t *testing.T) map[string]account {
+func recordedAccounts(t testing.TB) map[string]account {
 	t.Helper()
 	files, err := filepath.Glob(recorded.Path(t, "solana", "rpc", "getAccountInfo", "*.json"))
 	if err != nil || len(files) == 0 {
@@ -117,6 +117,23 @@ func TestCutAccounts(t *testing.T) {
 			_, _ = isMutable(&cut)
 		}
 	}
+}
+
+// FuzzAccount: no bytes of an account of the token programs or of Metaplex crash their readers, or make a long name.
+func FuzzAccount(f *testing.F) {
+	for _, a := range recordedAccounts(f) {
+		for owner := range uint8(3) {
+			f.Add(a.data, owner)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte, owner uint8) {
+		a := account{data: data, owner: []market.Address{tokenProgram, token2022Program, metadataProgram}[owner%3]}
+		m, _ := mintOf(&a)
+		if name, symbol := described(&m, &a); len(name) > 256 || len(symbol) > 256 {
+			t.Errorf("a name of %d bytes and a symbol of %d", len(name), len(symbol))
+		}
+		_, _ = isMutable(&a)
+	})
 }
 
 // TestDerivedKeys holds derived keys against those that the mainnet has: Metaplex's accounts name their token, pump.fun's events their curve, and the

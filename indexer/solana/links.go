@@ -211,7 +211,7 @@ func (s *Source) Blocks(ctx context.Context, headers []chain.Header) iter.Seq2[c
 // pastSlots is how many slots of the past are asked for at once, and batchBlocks how many of their blocks make a batch.
 const (
 	pastSlots   = chainconfig.PastSlots
-	batchBlocks = 48
+	batchBlocks = 32
 	// workersPerEndpoint is how many blocks are asked of an endpoint at once: a node is kept busy while its answers are on their way and decoded.
 	workersPerEndpoint = 4
 )

@@ -397,8 +397,8 @@ func (b *bench) profile(ctx context.Context, seconds int, suffix string) (done f
 	return saving.Wait
 }
 
-// A round of the past catches up with few blocks and with many, each a whole number of batches (of 48 blocks). The difference is what counts: it has no start in it.
-const pastRounds, pastFew, pastMany = 5, 48, 96
+// A round of the past catches up with few blocks and with many, each a whole number of batches (of 32 blocks). The difference is what counts: it has no start in it.
+const pastRounds, pastFew, pastMany = 5, 32, 96
 
 // warmUp is how many of the first blocks at the head don't count: an index of a chain that stood still looks for blocks less often until they come regularly again.
 const warmUp = 4

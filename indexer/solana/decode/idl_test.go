@@ -120,6 +120,13 @@ func describedCall(tb testing.TB, programs map[string]idltest.Program, e *idltes
 	if _, has := e.Fields["pool"]; has {
 		c.named["pool"] = e.Text("pool")
 	}
+	for i, name := range told.vaults {
+		place := slices.Index(c.accounts, name)
+		if place < 0 {
+			tb.Fatalf("%s's instruction %s has no account %s", e.Program, told.by, name)
+		}
+		c.balances = append(c.balances, balanceOf(place+2, accountOf("token of "+name), c.named["pool"], uint64(i+1)*vaultHolds))
+	}
 	if told.texts {
 		c.data = slices.Concat(c.data, borshText("Name of it"), borshText("SYM"), borshText("https://example.com/it"))
 	}
@@ -136,10 +143,20 @@ func borshText(s string) []byte {
 	return append([]byte{byte(len(s)), 0, 0, 0}, s...)
 }
 
+const vaultHolds = 1_000_000
+
+var pumpSwapVaults = []string{"pool_base_token_account", "pool_quote_token_account"}
+
+func pumpSwapHolds(e *idltest.Event) []market.Event {
+	return []market.Event{market.Reserves{Pool: e.Key("pool"), Reserve0: amountOf(vaultHolds), Reserve1: amountOf(2 * vaultHolds)}}
+}
+
 // describedEvent says what a described event means.
 type describedEvent struct {
 	by    string // the instruction that tells it
 	texts bool   // it has a name, a symbol and a URI as arguments
+	// vaults are the names of the pool's token accounts, which have vaultHolds of the first token and twice as much of the second after the transaction.
+	vaults []string
 	want  func(e *idltest.Event) []market.Event
 }
 
@@ -192,6 +209,8 @@ var describedEvents = map[string]describedEvent{
 	"pumpswap SellEvent": {by: "sell", want: func(e *idltest.Event) []market.Event {
 		return pumpSwapTold(e, in(e.Amount("base_amount_in")), out(e.Amount("quote_amount_out_without_lp_fee")))
 	}},
+	"pumpswap DepositEvent":                 {by: "deposit", vaults: pumpSwapVaults, want: pumpSwapHolds},
+	"pumpswap WithdrawEvent":                {by: "withdraw", vaults: pumpSwapVaults, want: pumpSwapHolds},
 	"dbc EvtInitializePool":                 {by: "initialize_virtual_pool_with_spl_token", texts: true, want: dbcLaunched},
 	"dbc EvtInitializePoolWithTransferHook": {by: "initialize_virtual_pool_with_token2022_transfer_hook", texts: true, want: dbcLaunched},
 	"dbc EvtSwap2":                          {by: "swap2", want: dbcSwapped},
