@@ -16,17 +16,17 @@ import (
 )
 
 // recordedAccounts are the accounts of the mainnet that were recorded, by their keys.
-func recordedAccounts(t testing.TB) map[string]account {
-	t.Helper()
-	files, err := filepath.Glob(recorded.Path(t, "solana", "rpc", "getAccountInfo", "*.json"))
+func recordedAccounts(tb testing.TB) map[string]account {
+	tb.Helper()
+	files, err := filepath.Glob(recorded.Path(tb, "solana", "rpc", "getAccountInfo", "*.json"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no recorded accounts: %v", err)
+		tb.Fatalf("no recorded accounts: %v", err)
 	}
 	out := map[string]account{}
 	for _, path := range files {
 		raw, err := os.ReadFile(path)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		var r struct {
 			Request struct {
@@ -40,10 +40,10 @@ func recordedAccounts(t testing.TB) map[string]account {
 		}
 		var key string
 		if err := json.Unmarshal(raw, &r); err != nil || len(r.Request.Params) == 0 || json.Unmarshal(r.Request.Params[0], &key) != nil {
-			t.Fatal(path, err)
+			tb.Fatal(path, err)
 		}
 		if out[key], err = r.Response.Result.Value.account(); err != nil {
-			t.Fatal(path, err)
+			tb.Fatal(path, err)
 		}
 	}
 	return out

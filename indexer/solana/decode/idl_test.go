@@ -157,7 +157,7 @@ type describedEvent struct {
 	texts bool   // it has a name, a symbol and a URI as arguments
 	// vaults are the names of the pool's token accounts, which have vaultHolds of the first token and twice as much of the second after the transaction.
 	vaults []string
-	want  func(e *idltest.Event) []market.Event
+	want   func(e *idltest.Event) []market.Event
 }
 
 // describedEvents say what each event means. The arithmetic is written here a second time.
