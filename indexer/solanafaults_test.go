@@ -186,10 +186,12 @@ func TestSolanaBadAnswers(t *testing.T) {
 			return result, nil
 		}
 	}
+	const anotherSlots = "another slot's block"
 	var mu sync.Mutex
 	first := map[bool]map[string]any{} // with its transactions and without
+	var others atomic.Int64            // how often another block than that of the slot was told
 	for name, lie := range map[string]func(string, []json.RawMessage, any) (any, *solanatest.Refusal){
-		"another slot's block": func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+		anotherSlots: func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
 			block, ok := result.(map[string]any)
 			if !ok || method != "getBlock" {
 				return result, nil
@@ -199,6 +201,9 @@ func TestSolanaBadAnswers(t *testing.T) {
 			_, whole := block["transactions"]
 			if first[whole] == nil {
 				first[whole] = block
+			}
+			if first[whole]["blockhash"] != block["blockhash"] {
+				others.Add(1)
 			}
 			return first[whole], nil
 		},
@@ -250,6 +255,12 @@ func TestSolanaBadAnswers(t *testing.T) {
 			s, _, err := st.Chain(t.Context(), "solana")
 			if err != nil || s.Last.Number > w.Blocks[len(w.Blocks)-1].Number || s.State == "halted" {
 				t.Errorf("the index is at %+v after %d, in state %s: %v", s.Last, before.Number, s.State, err)
+			}
+			if !slices.ContainsFunc(w.Blocks, func(b solanatest.Made) bool { return b.Number == s.Last.Number && b.Hash == s.Last.Hash }) {
+				t.Errorf("block %d of hash %s isn't the chain's", s.Last.Number, s.Last.Hash)
+			}
+			if name == anotherSlots && others.Load() == 0 {
+				t.Error("no other block was told")
 			}
 			n.Lie(nil)
 			awaitSolana(t, st, w)

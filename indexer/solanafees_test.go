@@ -105,10 +105,6 @@ func (l *localSolana) mined(t *testing.T, st *store.Store, transactions ...[]byt
 
 func (l *localSolana) wantWithheld(t *testing.T, st *store.Store) {
 	t.Helper()
-	mine := func(transactions ...[]byte) {
-		t.Helper()
-		l.mined(t, st, transactions...)
-	}
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -118,16 +114,16 @@ func (l *localSolana) wantWithheld(t *testing.T, st *store.Store) {
 	maker, buyer, friend, taker := l.People[0], l.People[1], l.People[2], l.People[3]
 	curve, err := l.Launch(t.Context(), simnet.PumpFun, maker, simnet.Launch{Name: "Toll", Symbol: "TOLL", URI: "https://toll.example/t.json"}, 1_000_000_000)
 	must(err)
-	mine()
+	l.mined(t, st)
 	must(l.Buy(t.Context(), curve, buyer, 2_000_000_000))
 	must(l.Buy(t.Context(), curve, taker, 1_000_000_000))
-	mine()
+	l.mined(t, st)
 	before := l.held(t, curve.Token)[addressOfKey(buyer.Key)]
 
 	l.takeFees(t, curve.Token, 500, taker.Key)
 	for _, part := range []float64{0.5, 0.1, 0.3} {
 		must(l.Give(t.Context(), curve, buyer, friend, part))
-		mine()
+		l.mined(t, st)
 	}
 	held, given := l.held(t, curve.Token), uint64(0)
 	if has := held[addressOfKey(buyer.Key)]; has < before {
@@ -152,7 +148,7 @@ func (l *localSolana) wantWithheld(t *testing.T, st *store.Store) {
 	raw, err := svm.Transaction(hash, nil, []svm.Instruction{withdraw(program, curve.Token, to, taker, from)}, taker)
 	must(err)
 	had := held[addressOfKey(taker.Key)]
-	mine(raw)
+	l.mined(t, st, raw)
 	withheld := given - held[addressOfKey(friend.Key)]
 	if took := l.held(t, curve.Token)[addressOfKey(taker.Key)] - had; took != withheld {
 		t.Errorf("%d was taken, want the %d that was withheld", took, withheld)
@@ -160,7 +156,7 @@ func (l *localSolana) wantWithheld(t *testing.T, st *store.Store) {
 
 	// Once more, and what is taken is burnt at once: no balance tells of it.
 	must(l.Give(t.Context(), curve, buyer, friend, 0.5))
-	mine()
+	l.mined(t, st)
 	before = l.held(t, curve.Token)[addressOfKey(taker.Key)]
 	if withheld = l.withheld(t, curve.Token, from); withheld == 0 {
 		t.Fatal("nothing was withheld")
@@ -173,7 +169,7 @@ func (l *localSolana) wantWithheld(t *testing.T, st *store.Store) {
 	must(err)
 	raw, err = svm.Transaction(hash, nil, []svm.Instruction{withdraw(program, curve.Token, to, taker, from), burn}, taker)
 	must(err)
-	mine(raw)
+	l.mined(t, st, raw)
 	if after := l.held(t, curve.Token)[addressOfKey(taker.Key)]; after != before {
 		t.Errorf("the taker has %d, want the %d of before", after, before)
 	}

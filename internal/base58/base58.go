@@ -95,9 +95,9 @@ func leading(text []byte) (n, power uint64, rest []byte, ok bool) {
 	return n, power, nil, true
 }
 
-// Append appends the bytes that text is base58 of. ok is false where it is none. Its time grows with the square of the text's length, which whoever
+// Append appends the bytes that text is base58 of. isText is false where it is none. Its time grows with the square of the text's length, which whoever
 // calls it has to bound.
-func Append(dst, text []byte) (out []byte, ok bool) {
+func Append(dst, text []byte) (out []byte, isText bool) {
 	// The number in limbs of 64 bits, the least significant first.
 	var buf [mostLimbs]uint64
 	limbs := buf[:0]
@@ -105,9 +105,9 @@ func Append(dst, text []byte) (out []byte, ok bool) {
 	zeros := len(text) - len(rest)
 	for len(rest) > 0 {
 		// Each pass multiplies twice. The first product of the next limb doesn't wait for the second product of this one.
-		carry, power, behind, isNumber := leading(rest)
-		second, secondPower, behind, isToo := leading(behind)
-		if rest = behind; !isNumber || !isToo {
+		carry, power, behind, ok := leading(rest)
+		second, secondPower, behind, secondOK := leading(behind)
+		if rest = behind; !ok || !secondOK {
 			return dst, false
 		}
 		for i, limb := range limbs {

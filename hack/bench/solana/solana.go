@@ -43,7 +43,7 @@ const (
 	slotTime  = 400 * time.Millisecond
 	forkDepth = 8
 	forks     = 5
-	// mostMemory is how many bytes this program has while it collects no garbage.
+	// mostMemory is from how many bytes on this program collects garbage while the head is followed.
 	mostMemory = 8 << 30
 )
 
@@ -283,7 +283,7 @@ func (b *bench) run(ctx context.Context) error {
 	if err := b.begin(ctx, r); err != nil {
 		return err
 	}
-	// The node stands in this program, whose garbage collector would take a core for half a second now and then. From here on it runs only where memory gets scarce.
+	// The node stands in this program, whose garbage collector would take a core for half a second now and then. From here on it runs only above mostMemory.
 	runtime.GC()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostMemory))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -397,7 +397,7 @@ func (b *bench) profile(ctx context.Context, seconds int, suffix string) (done f
 	return saving.Wait
 }
 
-// A round of the past catches up with few blocks and with many, each a whole number of batches (of 32 blocks). The difference is what counts: it has no start in it.
+// A round of the past catches up with few blocks and with many, each a whole number of batches (batchBlocks of indexer/solana, 32). The difference is what counts: it has no start in it.
 const pastRounds, pastFew, pastMany = 5, 32, 96
 
 // warmUp is how many of the first blocks at the head don't count: an index of a chain that stood still looks for blocks less often until they come regularly again.
@@ -530,8 +530,8 @@ func (b *bench) report(r *result) error {
 	}
 	slices.Sort(ratios)
 	ratio := ratios[len(ratios)/2]
-	t.Add(fmt.Sprintf("CPU of the indexer over %d blocks of the past; of reading and decoding as many alone; medians of %d", pastMany-pastFew, pastRounds),
-		fmt.Sprintf("%.2f s, %.2f s: %.1f times", median(r.past).Seconds(), median(r.read).Seconds(), ratio), fmt.Sprintf("%.0f times", wantedPast),
+	t.Add(fmt.Sprintf("CPU of the indexer over %d blocks of the past; of reading and decoding as many alone; medians of %d, of each number by itself", pastMany-pastFew, pastRounds),
+		fmt.Sprintf("%.2f s, %.2f s: %.2f times", median(r.past).Seconds(), median(r.read).Seconds(), ratio), fmt.Sprintf("%.0f times", wantedPast),
 		lab.Verdict(ratio <= wantedPast))
 	t.Add("a restart, until its first block is committed", r.restart.Round(10*time.Millisecond).String(), wantedRestart.String(), lab.Verdict(r.restart < wantedRestart))
 	block := median(r.plain)

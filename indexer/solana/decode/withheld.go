@@ -60,7 +60,8 @@ func (r *reader) withheld() {
 }
 
 // mayMint reports whether the transaction may mint or burn a token of Token-2022 of which a balance is told. Whoever mints or burns changes the mint's account. A
-// transaction can't change an account that it doesn't have, or has for reading alone. A token without a balance is one that nobody has before the transaction or after it.
+// transaction can't change an account that it doesn't have, or has for reading alone. What is minted and burnt of a token whose accounts are all made and closed in the
+// transaction isn't seen: no balance of it is told.
 func (t *transaction) mayMint() bool {
 	h, told := t.readHeader()
 	for _, list := range [][]tokenBalance{t.pre, t.post} {

@@ -155,6 +155,7 @@ func TestMintsForReadingAlone(t *testing.T) {
 		`{"numReadonlySignedAccounts":0,"numReadonlyUnsignedAccounts":9,"numRequiredSignatures":1}`: 0, // of five keys
 		`{"numReadonlySignedAccounts":0,"numReadonlyUnsignedAccounts":4,"numRequiredSignatures":1}`: 1,
 		`{"numReadonlySignedAccounts":0,"numReadonlyUnsignedAccounts":2,"numRequiredSignatures":0}`: 0,
+		`{"numReadonlySignedAccounts":8,"numReadonlyUnsignedAccounts":0,"numRequiredSignatures":9}`: 0,
 		`{"numReadonlySignedAccounts":1,"numReadonlyUnsignedAccounts":2,"numRequiredSignatures":1}`: 0,
 	} {
 		raw := json.RawMessage(strings.Replace(string(told), whole, header, 1))

@@ -3,7 +3,8 @@ package wire
 
 import "google.golang.org/protobuf/encoding/protowire"
 
-// Fields calls a function for each field of a message: v is the value of a number, text the bytes of a text or of a message within. ok is false where it is no message.
+// Fields calls a function for each field of a message: v is the value of a number, text the bytes of a text or of a message within. ok is false where it is no message; the fields before the
+// bad one were told then. A field of another kind, such as a float, is told with the number 0.
 func Fields(message []byte, field func(number int, v uint64, text []byte)) (ok bool) {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
