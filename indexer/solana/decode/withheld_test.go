@@ -179,7 +179,7 @@ func TestMintsForReadingAlone(t *testing.T) {
 			}
 		}
 	}
-	// Of the keys that lookup tables name the writable ones come first.
+	// Keys from lookup tables follow, first those that may change.
 	h := header{signed: 1, readonly: 1}
 	for place, want := range []bool{true, true, false, true, true, false, false} {
 		if got := h.writes(place, 3, 2); got != want {
