@@ -397,7 +397,7 @@ func (b *bench) profile(ctx context.Context, seconds int, suffix string) (done f
 	return saving.Wait
 }
 
-// A round of the past catches up with few blocks and with many, each a whole number of batches (batchBlocks of indexer/solana, 32). The difference is what counts: it has no start in it.
+// A round of the past catches up with few blocks and with many, each a whole number of batches (batchBlocks of indexer/solana, 32). The difference is what counts, so that what both starts take cancels out.
 const pastRounds, pastFew, pastMany = 5, 32, 96
 
 // warmUp is how many of the first blocks at the head don't count: an index of a chain that stood still looks for blocks less often until they come regularly again.
