@@ -58,8 +58,15 @@ func seen(protocol market.Protocol, factory, pool, token0, token1 market.Address
 	return c
 }
 
-// synced draws a pool's reserves, and sometimes what is virtual of them.
+// synced draws a pool's reserves, and sometimes what is virtual of them, or a change of them.
 func (s *story) synced(k *poolKind) market.Event {
+	if rapid.IntRange(0, 4).Draw(s.t, "a change") == 0 {
+		e := market.ReservesMoved{Pool: k.Pool, Change0: in(s.amount("change0")), Change1: in(s.amount("change1"))}
+		if rapid.Bool().Draw(s.t, "taken out") {
+			e.Change0 = e.Change0.Negate()
+		}
+		return e
+	}
 	e := market.Reserves{Pool: k.Pool, Reserve0: s.amount("reserve0"), Reserve1: s.amount("reserve1")}
 	if k.Protocol == market.PumpSwap {
 		e.TellsVirtual = rapid.Bool().Draw(s.t, "with what is virtual")

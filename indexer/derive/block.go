@@ -112,6 +112,8 @@ func (r *run) event(tx *market.Tx, i int) {
 		}
 	case market.Reserves:
 		r.pools.reserves(e)
+	case market.ReservesMoved:
+		r.pools.reservesMoved(e)
 	case market.PoolPriced:
 		r.pools.priced(e)
 	case market.RangeLiquidity:

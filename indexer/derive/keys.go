@@ -364,6 +364,8 @@ func poolOf(e market.Event) (market.Address, bool) {
 		return e.Pool, true
 	case market.Reserves:
 		return e.Pool, true
+	case market.ReservesMoved:
+		return e.Pool, true
 	case market.RangeLiquidity:
 		return e.Pool, true
 	case market.PoolPriced:

@@ -126,6 +126,20 @@ func (ps *pools) reserves(e market.Reserves) {
 	}
 }
 
+// reservesMoved changes reserves that are known: a pool that has both. Where less than nothing would be left, what was known was wrong.
+func (ps *pools) reservesMoved(e market.ReservesMoved) {
+	p := ps.s.pools.get(e.Pool)
+	if p == nil || p.Reserve0.IsZero() || p.Reserve1.IsZero() {
+		return
+	}
+	p = ps.touch(e.Pool)
+	reserve0, reserve1 := market.SignedAmount{Abs: p.Reserve0}.Add(e.Change0), market.SignedAmount{Abs: p.Reserve1}.Add(e.Change1)
+	if reserve0.Neg || reserve1.Neg {
+		reserve0, reserve1 = market.SignedAmount{}, market.SignedAmount{}
+	}
+	p.Reserve0, p.Reserve1 = reserve0.Abs, reserve1.Abs
+}
+
 func (ps *pools) priced(e market.PoolPriced) {
 	if p := ps.touch(e.Pool); p != nil {
 		p.SqrtPriceX96, p.Tick = e.SqrtPriceX96, e.Tick

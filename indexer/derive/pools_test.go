@@ -66,6 +66,44 @@ func TestReservesOfAConcentratedPool(t *testing.T) {
 	}
 }
 
+// TestReservesThatMove: a change of reserves counts for a pool whose reserves are known, and makes nobody's reserves known.
+func TestReservesThatMove(t *testing.T) {
+	t.Parallel()
+	moved := func(change0, change1 market.SignedAmount) market.Event {
+		return market.ReservesMoved{Pool: poolA, Change0: change0, Change1: change1}
+	}
+	const tokens, coins = 1000, 10
+	known := synced(poolA, e18(tokens), e18(coins))
+	for name, c := range map[string]struct {
+		events []market.Event
+		want   [2]uint64 // whole ones
+	}{
+		"a deposit":                 {[]market.Event{known, moved(in(e18(100)), in(e18(1)))}, [2]uint64{1100, 11}},
+		"a swap":                    {[]market.Event{known, moved(in(e18(200)), out(e18(2)))}, [2]uint64{1200, 8}},
+		"twice":                     {[]market.Event{known, moved(in(e18(1)), out(e18(1))), moved(in(e18(2)), out(e18(2)))}, [2]uint64{1003, 7}},
+		"all of one":                {[]market.Event{known, moved(in(e18(1)), out(e18(coins)))}, [2]uint64{1001, 0}},
+		"more than there is":        {[]market.Event{known, moved(in(e18(1)), out(e18(coins+1)))}, [2]uint64{}},
+		"nothing known":             {[]market.Event{moved(in(e18(100)), in(e18(1)))}, [2]uint64{}},
+		"nothing known of one":      {[]market.Event{synced(poolA, e18(tokens), raw(0)), moved(in(e18(100)), in(e18(1)))}, [2]uint64{tokens, 0}},
+		"told again after a change": {[]market.Event{known, moved(in(e18(100)), in(e18(1))), known}, [2]uint64{tokens, coins}},
+	} {
+		for _, inBlocks := range []bool{false, true} {
+			b := stage(t)
+			b.next(12, nil, tx(pair(poolA, dog, weth)))
+			if inBlocks {
+				for _, e := range c.events {
+					b.next(12, nil, tx(e))
+				}
+			} else {
+				b.next(12, nil, tx(c.events...))
+			}
+			if p := b.db.pools[poolA]; p.Reserve0 != e18(c.want[0]) || p.Reserve1 != e18(c.want[1]) {
+				t.Errorf("%s, a block each: %v: reserves %s and %s", name, inBlocks, p.Reserve0.Dec(), p.Reserve1.Dec())
+			}
+		}
+	}
+}
+
 // TestPegAtItsBound: a peg stands while the asset's own pools are within its bound, the bound itself included. One without a bound always stands.
 func TestPegAtItsBound(t *testing.T) {
 	t.Parallel()

@@ -130,6 +130,13 @@ type Reserves struct {
 	TellsVirtual bool
 }
 
+// ReservesMoved changes the reserves of a pool of two reserves by what a call moved, where nothing tells the reserves themselves: the pool's accounts may have more
+// than them, which is owed to others. A pool whose reserves aren't known stays so.
+type ReservesMoved struct {
+	Pool             Address
+	Change0, Change1 SignedAmount
+}
+
 // PoolPriced sets the first price of a V3-like pool (Initialize). SqrtPriceX96 is the Q64.96 square root of the raw
 // price of token0 in token1.
 type PoolPriced struct {
@@ -175,6 +182,7 @@ func (BalanceChange) isEvent()  {}
 func (Withheld) isEvent()       {}
 func (PoolCreated) isEvent()    {}
 func (Reserves) isEvent()       {}
+func (ReservesMoved) isEvent()  {}
 func (PoolPriced) isEvent()     {}
 func (Swap) isEvent()           {}
 func (RangeLiquidity) isEvent() {}

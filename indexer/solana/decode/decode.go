@@ -11,6 +11,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/borsh"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/programlog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -193,6 +194,21 @@ func (c *call) emit(e market.Event) {
 	if !c.Bad {
 		c.r.emit(c.at, e)
 	}
+}
+
+// linesOf are the contents of the lines that this call of its program logged itself and that begin with a prefix, which the name of a kind of line begins.
+func (c *call) linesOf(prefix []byte) [][]byte {
+	nth := 0 // calls are logged in the order in which they ran
+	for i := range c.r.tx.instructions {
+		at := &c.r.tx.instructions[i]
+		if at == c.at {
+			break
+		}
+		if at.program == c.at.program {
+			nth++
+		}
+	}
+	return programlog.Lines(c.r.tx.lines(), c.r.tx.name(c.at.program), nth, prefix)
 }
 
 // textOf reads a token's name or symbol, referenceOf where its description is.

@@ -135,25 +135,67 @@ func TestLinesOfOtherPrograms(t *testing.T) {
 	}
 }
 
-// TestLogsThatAreCutOff: a swap whose line is cut off is told by what happened to its pool's token accounts.
+// TestLogsThatAreCutOff: a recorded swap whose line is cut off is told by what it did to its pool's token accounts. Where the transaction has other calls about the pool, what
+// the swap did are the transfers that it made.
 func TestLogsThatAreCutOff(t *testing.T) {
-	d := newDecoder(t, declared())
-	whole := told(decodeOne(t, d, change(t, ammPurchase, same)))
-	for _, lines := range []any{[]string{"Log truncated"}, nil} {
-		got := told(decodeOne(t, d, change(t, ammPurchase, func(tx map[string]any) { meta(tx)["logMessages"] = lines })))
-		if len(got) != 2 || got[1] != whole[1] {
-			t.Errorf("decoded is %v, want %v with what is owed in the reserves", got, whole)
+	d, swaps := newDecoder(t, declared()), 0
+	for _, recorded := range solanatest.Recorded(t) {
+		var whole []string
+		for _, of := range decodeOne(t, d, recorded.Raw).Txs {
+			for _, l := range of.Logs {
+				if e, ok := l.Event.(market.Swap); ok && e.Pool.Kind() == market.SolanaKey {
+					whole = append(whole, fmt.Sprintf("%s moves by %s and %s", e.Pool, signed(e.Amount0), signed(e.Amount1)), fmt.Sprintf("swap of %s and %s", signed(e.Amount0), signed(e.Amount1)))
+				}
+			}
+		}
+		if !strings.Contains(string(recorded.Raw), "ray_log: ") || len(whole) == 0 {
+			continue
+		}
+		swaps += len(whole) / 2
+		for _, lines := range []any{[]string{"Log truncated"}, nil} {
+			cut := func(tx map[string]any) { meta(tx)["logMessages"] = lines }
+			if got := told(decodeOne(t, d, change(t, recorded.Signature, cut))); !slices.Equal(got, whole) {
+				t.Errorf("%s: decoded is %v, want %v", recorded.Signature, got, whole)
+			}
+			among := func(tx map[string]any) {
+				cut(tx)
+				nameAllAgain(tx)
+			}
+			if got := told(decodeOne(t, d, change(t, recorded.Signature, among))); !slices.Equal(got, whole) {
+				t.Errorf("%s with another call about its pool: decoded is %v, want %v", recorded.Signature, got, whole)
+			}
 		}
 	}
-	twice := change(t, ammPurchase, func(tx map[string]any) {
-		meta(tx)["logMessages"] = nil
-		list := items(message(tx)["instructions"])
-		message(tx)["instructions"] = append(list, list[5])
-	})
-	const left = "4yrHms7ekgTBgJg77zJ33TsWrraqHsCXDtuSZqUsuGHb has 13002996129 and 2334952605478, virtual 0" // after the transaction
-	if got := told(decodeOne(t, d, twice)); !slices.Equal(got, []string{left, left}) {
-		t.Errorf("two swaps of one pool without their lines: %v", got)
+	if swaps < 11 {
+		t.Errorf("only %d swaps of AMM v4 are recorded", swaps)
 	}
+	flat := change(t, ammPurchase, func(tx map[string]any) {
+		meta(tx)["logMessages"] = nil
+		nameAllAgain(tx)
+		for _, g := range items(meta(tx)["innerInstructions"]) {
+			for _, c := range items(fields(g)["instructions"]) {
+				delete(fields(c), "stackHeight")
+			}
+		}
+	})
+	if got := told(decodeOne(t, d, flat)); len(got) > 2 {
+		t.Errorf("a swap of which nobody knows what it called: %v", got)
+	}
+}
+
+// nameAllAgain adds a call of AMM v4 that means nothing and has all accounts of the transaction.
+func nameAllAgain(tx map[string]any) {
+	keys := items(message(tx)["accountKeys"])
+	program, accounts := slices.Index(keys, any(ammProgram)), make([]any, len(keys))
+	for i := range accounts {
+		accounts[i] = i
+	}
+	list := items(message(tx)["instructions"])
+	if program < 0 { // it is among those of a lookup table
+		loaded := fields(meta(tx)["loadedAddresses"])
+		program = slices.Index(slices.Concat(keys, items(loaded["writable"]), items(loaded["readonly"])), any(ammProgram))
+	}
+	message(tx)["instructions"] = append(list, map[string]any{"programIdIndex": program, "accounts": accounts, "data": base58.Encode([]byte{200})})
 }
 
 // TestFailedTransactions mean nothing.

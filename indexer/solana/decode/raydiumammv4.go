@@ -1,6 +1,9 @@
 package decode
 
-import "github.com/boardwalkhq/boardwalk/internal/market"
+import (
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/borsh"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
 
 // Raydium's AMM v4. It has no IDL; docs/solana.md says what was read from recorded transactions. A swap tells its amounts, and the reserves by which it was
 // priced, in a line of the log that begins with "ray_log: ". Those reserves are the pool's token accounts less what is owed to others. The token accounts of
@@ -13,7 +16,6 @@ const (
 	ammInitialize2   = 1
 	ammDeposit       = 3
 	ammWithdraw      = 4
-	ammWithdrawPnL   = 7
 	ammSwapBaseIn    = 9
 	ammSwapBaseOut   = 11
 	ammSwapBaseInV2  = 16
@@ -46,17 +48,14 @@ func raydiumAMMv4(c *call) {
 		}
 		c.emit(market.PoolCreated{Protocol: market.RaydiumAMMv4, Factory: c.p.key, Pool: pool, Token0: coin.token, Token1: pc.token})
 		c.emit(market.Reserves{Pool: pool, Reserve0: coin.after, Reserve1: pc.after})
-	case ammDeposit, ammWithdraw, ammWithdrawPnL:
-		if coin, pc, ok := c.vaults(market.RaydiumAMMv4Holder); ok {
-			c.emit(market.Reserves{Pool: c.account(ammPool), Reserve0: coin.after, Reserve1: pc.after})
-		}
+	case ammDeposit, ammWithdraw: // another one takes what is owed, which is no part of the reserves
+		c.moved(ammPool, market.RaydiumAMMv4Holder)
 	case ammSwapBaseIn, ammSwapBaseOut, ammSwapBaseInV2, ammSwapBaseOutV2:
 		c.ammSwap()
 	}
 }
 
-// ammSwap tells a swap by its line of the log, or, where the log is cut off, by what the transaction did to the pool's token accounts, if it was the only swap of
-// the pool there. Else only what the pool has in the end is known.
+// ammSwap tells a swap by its line of the log, or, where the log is cut off, by what it did to the pool's token accounts.
 func (c *call) ammSwap() {
 	coin, pc, ok := c.vaults(market.RaydiumAMMv4Holder)
 	if !ok {
@@ -64,19 +63,19 @@ func (c *call) ammSwap() {
 	}
 	pool := c.account(ammPool)
 	told, ok := c.ammTold()
-	if !ok && c.callsAbout(ammPool) == 1 {
-		told, ok = ammTold{
-			coin: in(coin.after).Add(out(coin.before)), pc: in(pc.after).Add(out(pc.before)), coinReserve: coin.before, pcReserve: pc.before,
-		}, true
-	}
+	var reserves market.Event = market.Reserves{Pool: pool, Reserve0: moved(told.coinReserve, told.coin), Reserve1: moved(told.pcReserve, told.pc)}
 	if !ok {
-		c.emit(market.Reserves{Pool: pool, Reserve0: coin.after, Reserve1: pc.after})
-		return
+		by, ok := c.changes(ammPool, &coin, &pc)
+		if !ok {
+			return
+		}
+		told.coin, told.pc = by[0], by[1]
+		reserves = market.ReservesMoved{Pool: pool, Change0: by[0], Change1: by[1]}
 	}
 	c.Bad = false // the rest of the instruction tells limits alone
 	trader := c.account(len(c.r.tx.accountsOf(c.at)) - 1)
 	c.emit(market.PoolCreated{Protocol: market.RaydiumAMMv4, Factory: c.p.key, Pool: pool, Token0: coin.token, Token1: pc.token, Seen: true})
-	c.emit(market.Reserves{Pool: pool, Reserve0: moved(told.coinReserve, told.coin), Reserve1: moved(told.pcReserve, told.pc)})
+	c.emit(reserves)
 	c.emit(market.Swap{Pool: pool, Sender: trader, Recipient: trader, Amount0: told.coin, Amount1: told.pc})
 }
 
@@ -90,11 +89,11 @@ var rayLog = []byte("log: ray_log: ")
 
 // ammTold reads the swap's line: the first one that the program logs in this call of it.
 func (c *call) ammTold() (t ammTold, ok bool) {
-	lines := c.r.linesOf(c.at, rayLog)
+	lines := c.linesOf(rayLog)
 	if len(lines) == 0 {
 		return t, false
 	}
-	b := lines[0]
+	b := borsh.NewReader(lines[0])
 	kind := b.Byte()
 	given, got := b.Amount(), b.Amount()
 	direction := b.Uint64()

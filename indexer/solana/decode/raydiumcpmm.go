@@ -70,9 +70,13 @@ func (c *call) cpmmCreated() {
 	}
 }
 
+// anchorEvent begins a line of the log that has an event in it (Anchor's emit).
+var anchorEvent = []byte("data: ")
+
 // told is the line of the log that tells an event in this call of the program.
 func (c *call) told(event discriminator) (b borsh.Reader, ok bool) {
-	for _, b := range c.r.linesOf(c.at, logData) {
+	for _, line := range c.linesOf(anchorEvent) {
+		b = borsh.NewReader(line)
 		if disc := b.Take(len(event)); !b.Bad && discriminator(disc) == event {
 			return b, true
 		}
@@ -80,58 +84,56 @@ func (c *call) told(event discriminator) (b borsh.Reader, ok bool) {
 	return b, false
 }
 
-// cpmmSwap tells a swap by its event or, where the log is cut off, by what the transaction did to the pool's token accounts, if it was the only call about the
-// pool there. Else only what the pool has in the end is known.
+// cpmmSwap tells a swap by its event or, where the log is cut off, by what it did to the pool's token accounts.
 func (c *call) cpmmSwap() {
 	pool, given, got := c.account(cpmmPool), c.account(cpmmInputMint), c.account(cpmmOutputMint)
 	if pool.IsNone() || given.IsNone() || got.IsNone() || given == got {
 		return
 	}
-	hidden := false
-	var input, output, inputAfter, outputAfter market.Amount
-	if b, ok := c.told(cpmmSwapEvent); ok {
+	var by [2]market.SignedAmount // of what is given, and of what is got
+	var after [2]market.Amount
+	b, told := c.told(cpmmSwapEvent)
+	if told {
 		if b.Key() != pool {
 			return
 		}
-		inputBefore, outputBefore := b.Amount(), b.Amount()
-		input, output = b.Amount(), b.Amount()
+		before := [2]market.Amount{b.Amount(), b.Amount()}
+		by = [2]market.SignedAmount{in(b.Amount()), out(b.Amount())}
 		if b.Bad {
 			return
 		}
-		inputAfter, outputAfter = sum(inputBefore, input), less(outputBefore, output)
+		after = [2]market.Amount{moved(before[0], by[0]), moved(before[1], by[1])}
 	} else {
-		in, inOK := c.vaultAt(cpmmInputVault)
-		out, outOK := c.vaultAt(cpmmOutputVault)
-		if !inOK || !outOK {
+		input, inputOK := c.vaultAt(cpmmInputVault)
+		output, outputOK := c.vaultAt(cpmmOutputVault)
+		if !inputOK || !outputOK {
 			return
 		}
-		hidden = c.callsAbout(cpmmPool) != 1
-		input, output, inputAfter, outputAfter = less(in.after, in.before), less(out.before, out.after), in.after, out.after
+		changes, ok := c.changes(cpmmPool, &input, &output)
+		if !ok {
+			return
+		}
+		by = [2]market.SignedAmount(changes)
 	}
-	e := market.PoolCreated{Protocol: market.RaydiumCPMM, Factory: c.p.key, Pool: pool, Token0: given, Token1: got, Seen: true}
-	r := market.Reserves{Pool: pool, Reserve0: inputAfter, Reserve1: outputAfter}
-	s := market.Swap{Pool: pool, Sender: c.account(cpmmPayer), Recipient: c.account(cpmmPayer), Amount0: in(input), Amount1: out(output)}
 	if bytes.Compare(given.Bytes(), got.Bytes()) > 0 { // a pool's first token is the one with the smaller key
-		e.Token0, e.Token1 = got, given
-		r.Reserve0, r.Reserve1 = r.Reserve1, r.Reserve0
-		s.Amount0, s.Amount1 = s.Amount1, s.Amount0
+		given, got = got, given
+		by[0], by[1] = by[1], by[0]
+		after[0], after[1] = after[1], after[0]
 	}
-	if hidden {
-		c.emit(r)
-		return
+	c.emit(market.PoolCreated{Protocol: market.RaydiumCPMM, Factory: c.p.key, Pool: pool, Token0: given, Token1: got, Seen: true})
+	if told {
+		c.emit(market.Reserves{Pool: pool, Reserve0: after[0], Reserve1: after[1]})
+	} else {
+		c.emit(market.ReservesMoved{Pool: pool, Change0: by[0], Change1: by[1]})
 	}
-	c.emit(e)
-	c.emit(r)
-	c.emit(s)
+	c.emit(market.Swap{Pool: pool, Sender: c.account(cpmmPayer), Recipient: c.account(cpmmPayer), Amount0: by[0], Amount1: by[1]})
 }
 
-// cpmmLiquidity is a deposit or a withdrawal. Where the log is cut off the pool has what its token accounts have after the transaction.
+// cpmmLiquidity is a deposit or a withdrawal. Where the log is cut off it is told by what it did to the pool's token accounts.
 func (c *call) cpmmLiquidity() {
 	b, ok := c.told(cpmmLpChangeEvent)
 	if !ok {
-		if first, second, ok := c.vaults(market.RaydiumCPMMHolder); ok {
-			c.emit(market.Reserves{Pool: c.account(cpmmLiquidityPool), Reserve0: first.after, Reserve1: second.after})
-		}
+		c.moved(cpmmLiquidityPool, market.RaydiumCPMMHolder)
 		return
 	}
 	r := market.Reserves{Pool: b.Key()}

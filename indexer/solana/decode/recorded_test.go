@@ -142,6 +142,8 @@ func told(b Block) (out []string) {
 					e.QuoteAmount.Dec(), e.Raised.Dec(), e.After.RealBase.Dec(), e.After.RealQuote.Dec(), e.After.VirtualBase.Dec(), e.After.VirtualQuote.Dec()))
 			case market.Reserves:
 				out = append(out, fmt.Sprintf("%s has %s and %s, virtual %s", e.Pool, e.Reserve0.Dec(), e.Reserve1.Dec(), signed(e.Virtual1)))
+			case market.ReservesMoved:
+				out = append(out, fmt.Sprintf("%s moves by %s and %s", e.Pool, signed(e.Change0), signed(e.Change1)))
 			case market.Swap:
 				out = append(out, fmt.Sprintf("swap of %s and %s", signed(e.Amount0), signed(e.Amount1)))
 			}

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/spltoken"
 	"github.com/boardwalkhq/boardwalk/internal/base58"
 )
 
@@ -328,7 +329,7 @@ func (t *transaction) balances(p *rpc.Scanner, out *[]tokenBalance) {
 				}
 			case "programId":
 				if !p.IsNull() {
-					b.is2022 = string(p.Text()) == program2022
+					b.is2022 = string(p.Text()) == spltoken.Program2022
 					t.has2022 = t.has2022 || b.is2022
 				}
 			case "uiTokenAmount":

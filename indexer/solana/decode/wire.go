@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/spltoken"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/wire"
 	"github.com/boardwalkhq/boardwalk/internal/base58"
 )
@@ -201,7 +202,7 @@ func (t *transaction) wireBalance(message []byte, out *[]tokenBalance) (ok bool)
 		case 4:
 			b.owner = text
 		case 5:
-			b.is2022 = string(text) == program2022
+			b.is2022 = string(text) == spltoken.Program2022
 			t.has2022 = t.has2022 || b.is2022
 		}
 	})

@@ -1,23 +1,21 @@
 package decode
 
 import (
-	"encoding/binary"
 	"slices"
-	"strings"
 
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/spltoken"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/wire"
 	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// program2022 is the program Token-2022. Its tokens may withhold a part of what is transferred. That part is in nobody's balance until somebody takes it. It is part of
+// The token programs. A token of Token-2022 may withhold a part of what is transferred. That part is in nobody's balance until somebody takes it. It is part of
 // the supply all the while.
-const program2022 = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"
-
 var (
-	address2022, _ = market.ParseSolanaAddress(program2022)
-	program2022Key = string(address2022.Bytes()[1:]) // as it stands on the wire
+	tokenProgram, _ = market.ParseSolanaAddress(spltoken.Program)
+	address2022, _  = market.ParseSolanaAddress(spltoken.Program2022)
+	program2022Key  = string(address2022.Bytes()[1:]) // as it stands on the wire
 )
 
 // tokenSum sums up amounts of one token.
@@ -138,25 +136,6 @@ func (t *transaction) has(h header) bool {
 	return h.signedReadonly < h.signed && h.signed <= static && h.readonly <= static-h.signed
 }
 
-// The instructions of Token-2022 that mint or burn, by their first byte: the amount stands behind it, and in those of the extension PermissionedBurn behind another byte.
-// https://docs.rs/spl-token-2022-interface has their layout. lastKnown is the last instruction that it has: a later one may be another way to mint or burn. Batches may be,
-// too. described are the instructions about a token's name and its groups, which Token-2022 carries out as well (spl-token-metadata-interface,
-// spl-token-group-interface): they begin with the SHA-256 of a name, and mint and burn nothing.
-const (
-	mintTo, burn, mintToChecked, burnChecked                         = 7, 8, 14, 15
-	permissionedBurn, lastKnown, permittedBurn, permittedBurnChecked = 46, 46, 1, 2
-)
-
-var described = func() map[discriminator]bool {
-	known := map[discriminator]bool{}
-	for name := range strings.FieldsSeq("metadata_interface:initialize_account metadata_interface:updating_field metadata_interface:remove_key_ix " +
-		"metadata_interface:update_the_authority metadata_interface:emitter group_interface:initialize_token_group group_interface:update_group_max_size " +
-		"group_interface:update_authority group_interface:initialize_member") {
-		known[hashed("spl_token_"+name)] = true
-	}
-	return known
-}()
-
 // minted adds what the transaction's instructions of Token-2022 mint, less what they burn. ok is false where they can't be read, or one isn't known that may mint or burn.
 func (r *reader) minted(list []tokenSum) (_ []tokenSum, ok bool) {
 	if !r.tx.mayMint() {
@@ -167,29 +146,21 @@ func (r *reader) minted(list []tokenSum) (_ []tokenSum, ok bool) {
 	}
 	for i := range r.tx.instructions {
 		in := &r.tx.instructions[i]
-		if key := string(r.tx.keys[in.program]); key != program2022 && key != program2022Key {
+		if key := string(r.tx.keys[in.program]); key != spltoken.Program2022 && key != program2022Key {
 			continue
 		}
 		data, ok := r.tx.appendData(r.data[:0], in)
-		describes := len(data) >= len(discriminator{}) && described[discriminator(data)]
-		if r.data = data; !ok || len(data) == 0 || data[0] > lastKnown && !describes {
+		if r.data = data; !ok {
 			return list, false
 		}
-		place, isBurn := 1, true // of the token among its accounts
-		switch kind := data[0]; {
-		case kind == mintTo, kind == mintToChecked:
-			place, isBurn = 0, false
-		case kind == burn, kind == burnChecked:
-		case kind == permissionedBurn && len(data) > 1 && (data[1] == permittedBurn || data[1] == permittedBurnChecked):
-			data = data[1:]
-		default:
-			continue
-		}
+		supply, changes, ok := spltoken.SupplyOf(data)
 		accounts := r.tx.accountsOf(in)
-		if len(data) < 9 || len(accounts) <= place {
+		switch {
+		case !ok || changes && len(accounts) <= supply.Token:
 			return list, false
+		case changes:
+			list = addTo(list, r.account(accounts[supply.Token]), supply.Change)
 		}
-		list = addTo(list, r.account(accounts[place]), market.SignedAmount{Abs: amountOf(binary.LittleEndian.Uint64(data[1:])), Neg: isBurn})
 	}
 	return list, true
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/spltoken"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
 	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -97,7 +98,7 @@ func TestWithheld(t *testing.T) {
 		"a program that isn't there": {before: [2]uint64{100, 0}, after: [2]uint64{0, 95}, instructions: []map[string]any{nowhere}, inner: []any{}},
 		"one beyond, after others":   {before: [2]uint64{100, 0}, after: [2]uint64{0, 95}, instructions: []map[string]any{move, nowhere}, inner: []any{}},
 	} {
-		program := program2022
+		program := spltoken.Program2022
 		if c.program != "" {
 			program = c.program
 		}
@@ -140,7 +141,7 @@ func TestMintsForReadingAlone(t *testing.T) {
 	t.Parallel()
 	instructions := []map[string]any{tokenCall([]int{1, 3, 2, 0}, []byte{12}, 100, 6), tokenCall([]int{1, 3, 0}, []byte{47}, 7)} // the second isn't known
 	told := solanatest.Block(t, market.Header{Hash: market.Hash{2}, Parent: market.Hash{1}, Time: 1}, 1,
-		tokenTx(t, program2022, [2]uint64{100, 0}, [2]uint64{0, 95}, instructions, []any{}))
+		tokenTx(t, spltoken.Program2022, [2]uint64{100, 0}, [2]uint64{0, 95}, instructions, []any{}))
 	const whole = `{"numReadonlySignedAccounts":0,"numReadonlyUnsignedAccounts":1,"numRequiredSignatures":1}`
 	if !strings.Contains(string(told), whole) {
 		t.Fatalf("there is no header: %s", told)

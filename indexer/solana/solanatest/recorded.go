@@ -132,7 +132,7 @@ func (r *response) inJSON() (json.RawMessage, error) {
 	return json.Marshal(map[string]any{"meta": r.Meta, "transaction": s, "version": r.Version})
 }
 
-// fromText reads the encodings "json" and "jsonParsed". Of instructions that a node has parsed no bytes are left: those that mint or burn tokens are written again, and
+// fromText reads the encodings "json" and "jsonParsed". Of instructions that a node has parsed no bytes are left: those that move, mint or burn tokens are written again, and
 // others have no data.
 func (r *response) fromText() (s signed, err error) {
 	var told struct {
@@ -188,13 +188,13 @@ type parsed struct {
 	Parsed json.RawMessage `json:"parsed"`
 }
 
-// minting writes an instruction that mints or burns tokens as the token programs take it; ok is false of others.
-func (p *parsed) minting(place map[string]int) (accounts []int, data string, ok bool) {
+// moving writes an instruction that moves, mints or burns tokens as the token programs take it; ok is false of others.
+func (p *parsed) moving(place map[string]int) (accounts []int, data string, ok bool) {
 	var told struct {
 		Type string
 		Info struct {
-			Mint, Account, MintAuthority, Authority, Amount string
-			TokenAmount                                     struct {
+			Mint, Account, MintAuthority, Authority, Source, Destination, Amount string
+			TokenAmount                                                          struct {
 				Amount   string
 				Decimals byte
 			}
@@ -203,19 +203,32 @@ func (p *parsed) minting(place map[string]int) (accounts []int, data string, ok 
 	if json.Unmarshal(p.Parsed, &told) != nil {
 		return nil, "", false
 	}
-	kind, ok := map[string]byte{"mintTo": 7, "burn": 8, "mintToChecked": 14, "burnChecked": 15}[told.Type]
-	if !ok {
+	in := &told.Info
+	var kind byte
+	var names []string
+	switch told.Type {
+	case "transfer":
+		kind, names = 3, []string{in.Source, in.Destination, in.Authority}
+	case "transferChecked":
+		kind, names = 12, []string{in.Source, in.Mint, in.Destination, in.Authority}
+	case "mintTo":
+		kind, names = 7, []string{in.Mint, in.Account, in.MintAuthority}
+	case "mintToChecked":
+		kind, names = 14, []string{in.Mint, in.Account, in.MintAuthority}
+	case "burn":
+		kind, names = 8, []string{in.Account, in.Mint, in.Authority}
+	case "burnChecked":
+		kind, names = 15, []string{in.Account, in.Mint, in.Authority}
+	default:
 		return nil, "", false
 	}
-	in := &told.Info
 	n, err := strconv.ParseUint(in.Amount+in.TokenAmount.Amount, 10, 64) // one of them is empty
 	raw := binary.LittleEndian.AppendUint64([]byte{kind}, n)
 	if in.TokenAmount.Amount != "" {
 		raw = append(raw, in.TokenAmount.Decimals)
 	}
-	accounts = []int{place[in.Mint], place[in.Account], place[in.MintAuthority+in.Authority]}
-	if in.MintAuthority == "" { // a burn names the account first
-		accounts[0], accounts[1] = accounts[1], accounts[0]
+	for _, name := range names {
+		accounts = append(accounts, place[name])
 	}
 	return accounts, base58.Encode(raw), err == nil
 }
@@ -237,7 +250,7 @@ func (p *parsed) plain(place map[string]int, isParsed bool) (c call, err error) 
 	for _, key := range keys {
 		c.Accounts = append(c.Accounts, place[key])
 	}
-	if accounts, data, ok := p.minting(place); ok {
+	if accounts, data, ok := p.moving(place); ok {
 		c.Accounts, c.Data = accounts, data
 	}
 	return c, err
