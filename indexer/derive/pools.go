@@ -35,7 +35,7 @@ func (ps *pools) known(c market.PoolCreated, complete bool) {
 	*p = market.Pool{
 		ID: c.Pool, Protocol: c.Protocol, Factory: c.Factory, Token0: c.Token0, Token1: c.Token1,
 		FeePips: c.FeePips, TickSpacing: c.TickSpacing, Hooks: c.Hooks, Stable: c.Stable,
-		SqrtPriceX96: c.SqrtPriceX96, Tick: c.Tick, Unlisted: true,
+		SqrtPriceX96: c.SqrtPriceX96, Tick: c.Tick, Liquidity: c.Liquidity, Unlisted: true,
 	}
 	f := ps.factories[c.Factory]
 	if p.FeePips == 0 {
@@ -151,15 +151,17 @@ func (ps *pools) rangeLiquidity(e market.RangeLiquidity) {
 	if p == nil {
 		return
 	}
-	if p.Untrusted != market.UntrustedTicks {
+	ofTicks := p.Protocol.Concentrated()
+	if ofTicks && p.Untrusted != market.UntrustedTicks {
 		ps.changeTicks(p, e)
 	}
-	if e.TickLower <= p.Tick && p.Tick < e.TickUpper {
+	if ofTicks && e.TickLower <= p.Tick && p.Tick < e.TickUpper || !ofTicks && !p.Liquidity.IsZero() {
 		sum := market.SignedAmount{Abs: p.Liquidity}.Add(e.Delta)
 		if sum.Neg {
 			// Less than nothing can only follow from history we never saw.
-			ps.forgetTicks(p)
-			sum = market.SignedAmount{}
+			if sum = (market.SignedAmount{}); ofTicks {
+				ps.forgetTicks(p)
+			}
 		}
 		p.Liquidity = sum.Abs
 	}
@@ -260,8 +262,8 @@ func (ps *pools) stateOf(p *market.Pool, baseDecimals, quoteDecimals uint8) pric
 		return price.BondingCurveOf(l, &l.Reserves, baseDecimals, quoteDecimals)
 	case p.Protocol == market.MeteoraDAMMv2:
 		return price.OneRange{
-			Reserves: price.ReservesOf(p, baseDecimals, quoteDecimals), SqrtPriceX96: &p.SqrtPriceX96, BaseIs0: p.BaseIs0, BaseDecimals: baseDecimals,
-			QuoteDecimals: quoteDecimals,
+			Reserves: price.ReservesOf(p, baseDecimals, quoteDecimals), SqrtPriceX96: &p.SqrtPriceX96, Liquidity: &p.Liquidity, BaseIs0: p.BaseIs0,
+			BaseDecimals: baseDecimals, QuoteDecimals: quoteDecimals,
 		}
 	case p.Stable:
 		return price.StableCurve{Reserves: price.ReservesOf(p, baseDecimals, quoteDecimals)}

@@ -24,7 +24,7 @@ func (tr *trades) swap(tx *market.Tx, i int, e market.Swap) {
 		return
 	}
 	if p.Protocol.TellsPrice() && !e.SqrtPriceX96.IsZero() {
-		p.SqrtPriceX96, p.Liquidity, p.Tick = e.SqrtPriceX96, e.Liquidity, e.Tick
+		p.SqrtPriceX96, p.Liquidity, p.Tick = e.SqrtPriceX96, price.LiquidityAfter(p, &e), e.Tick
 	}
 	base, quoteSide := e.Amount0, e.Amount1
 	if !p.BaseIs0 {

@@ -117,6 +117,8 @@ type PoolCreated struct {
 	// its creation. Zero elsewhere.
 	SqrtPriceX96 Amount
 	Tick         int32
+	// Liquidity is what a pool of one range (Meteora DAMM v2) is made with, where the same event tells it.
+	Liquidity Amount
 	// Seen says that no creation is told: the pool may be older than what is read, and something that happened in it tells what it is.
 	Seen bool
 }
@@ -154,9 +156,12 @@ type Swap struct {
 	SqrtPriceX96 Amount
 	Liquidity    Amount
 	Tick         int32
+	// Crossed is by how much the swap changed what a pool of one range (Meteora DAMM v2) has of its second token, without fees: with the change of its price
+	// (SqrtPriceX96) it tells the pool's liquidity. 0 where it isn't told, and of other pools.
+	Crossed Amount
 }
 
-// RangeLiquidity adds Delta to the liquidity of [TickLower, TickUpper) of a V3-like pool.
+// RangeLiquidity adds Delta to the liquidity of [TickLower, TickUpper) of a V3-like pool, or, where both are 0, of a pool of one range.
 type RangeLiquidity struct {
 	Pool                 Address
 	TickLower, TickUpper int32

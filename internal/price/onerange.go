@@ -6,20 +6,55 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// OneRange is a pool whose liquidity all lies in one range of prices, and that tells its price and its reserves (Meteora DAMM v2).
+// OneRange is a pool whose liquidity all lies in one range of prices, and that tells its price and its reserves (Meteora DAMM v2). Liquidity is in the program's
+// unit, 2^-64; 0 where it isn't known, and of a pool that has no range.
 type OneRange struct {
 	Reserves                    Reserves
 	SqrtPriceX96                *market.Amount
+	Liquidity                   *market.Amount
 	BaseIs0                     bool
 	BaseDecimals, QuoteDecimals uint8
 }
 
-// Quote is the zero Quote for a pool without a price. Depth is as if the range had no ends: a narrower one is deeper.
+// Quote is the zero Quote for a pool without a price. The range needn't be known: at its end nothing is left of the quote, so that depth is what the liquidity gives out while
+// the price falls by depthMove, or all that there is. Where the liquidity isn't known depth is as if the range had no ends: a narrower one is deeper.
 func (o OneRange) Quote() Quote {
 	price := Concentrated{SqrtPriceX96: o.SqrtPriceX96, BaseIs0: o.BaseIs0, BaseDecimals: o.BaseDecimals, QuoteDecimals: o.QuoteDecimals}.price()
 	if price == 0 {
 		return Quote{}
 	}
 	r := o.Reserves
-	return Quote{Price: price, Depth: r.Quote * (1 - math.Sqrt(1-depthMove)), Locked: r.Quote + min(r.Quote, r.Base*price)}
+	reach := r.Quote // as much quote as a range without ends has
+	if !o.Liquidity.IsZero() {
+		// (the program's source, cp-amm, get_delta_amount_a and _b): of the second token the liquidity holds L·√P above the price 0, of the first one L/√P.
+		reach = o.Liquidity.Float64() / (1 << 64)
+		if s := o.SqrtPriceX96.Float64() / q96; o.BaseIs0 {
+			reach *= s
+		} else {
+			reach /= s
+		}
+		reach /= Pow10(o.QuoteDecimals)
+	}
+	return Quote{Price: price, Depth: min(r.Quote, reach*(1-math.Sqrt(1-depthMove))), Locked: r.Quote + min(r.Quote, r.Base*price)}
+}
+
+// The least that a swap has to change of a pool of one range for its liquidity to follow from that to within 0.02 %: of the second token, in its smallest unit, and of the
+// square root of the price, in units of 2^-64. The program rounds either.
+const leastCrossed, leastRise = 10_000, 1 << 16
+
+// LiquidityAfter is the liquidity of a pool that tells its price after a swap, whose price the pool doesn't have yet. V3-like pools tell it. Of a pool of one range it is the one that is
+// known, else the one that follows from how far the swap moved the price, L = 2^128 Δb/Δ√P with √P in units of 2^-64; 0 where the swap tells none, or is too small.
+func LiquidityAfter(p *market.Pool, e *market.Swap) (liquidity market.Amount) {
+	if p.Protocol.Concentrated() {
+		return e.Liquidity
+	}
+	if !p.Liquidity.IsZero() || p.SqrtPriceX96.IsZero() || e.Crossed.LtUint64(leastCrossed) {
+		return p.Liquidity
+	}
+	rise := market.SignedAmount{Abs: e.SqrtPriceX96}.Add(market.SignedAmount{Abs: p.SqrtPriceX96, Neg: true}).Abs
+	if rise.Rsh(&rise, 32); !rise.IsUint64() || rise.Uint64() >= leastRise {
+		liquidity.Lsh(&e.Crossed, 128)
+		liquidity.Div(&liquidity, &rise)
+	}
+	return liquidity
 }

@@ -211,6 +211,14 @@ func (c *call) linesOf(prefix []byte) [][]byte {
 	return programlog.Lines(c.r.tx.lines(), c.r.tx.name(c.at.program), nth, prefix)
 }
 
+// firstLine is the first of the lines of a prefix; nil where there is none.
+func (c *call) firstLine(prefix []byte) []byte {
+	if lines := c.linesOf(prefix); len(lines) > 0 {
+		return lines[0]
+	}
+	return nil
+}
+
 // textOf reads a token's name or symbol, referenceOf where its description is.
 func textOf(r *borsh.Reader) string      { return chain.CleanText(string(r.Bytes())) }
 func referenceOf(r *borsh.Reader) string { return chain.CleanReference(r.Bytes()) }

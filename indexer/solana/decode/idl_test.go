@@ -225,11 +225,15 @@ var describedEvents = map[string]describedEvent{
 		if opens.Cmp(&now) > 0 {
 			return nil
 		}
+		created := market.PoolCreated{
+			Protocol: market.MeteoraDAMMv2, Factory: key(dammProgram), Pool: e.Key("pool"), Token0: e.Key("token_a_mint"), Token1: e.Key("token_b_mint"),
+			SqrtPriceX96: shifted(e.Amount("sqrt_price")),
+		}
+		if !compounds(e) {
+			created.Liquidity = e.Amount("liquidity")
+		}
 		return []market.Event{
-			market.PoolCreated{
-				Protocol: market.MeteoraDAMMv2, Factory: key(dammProgram), Pool: e.Key("pool"), Token0: e.Key("token_a_mint"), Token1: e.Key("token_b_mint"),
-				SqrtPriceX96: shifted(e.Amount("sqrt_price")),
-			},
+			created,
 			market.Reserves{Pool: e.Key("pool"), Reserve0: e.Amount("token_a_amount"), Reserve1: e.Amount("token_b_amount")},
 		}
 	}},
@@ -237,8 +241,14 @@ var describedEvents = map[string]describedEvent{
 		given, got := e.Amount("swap_result", "included_fee_input_amount"), e.Amount("swap_result", "output_amount")
 		price, payer := shifted(e.Amount("swap_result", "next_sqrt_price")), key(accountOf("payer"))
 		s := market.Swap{Pool: e.Key("pool"), Sender: payer, Recipient: payer, Amount0: in(given), Amount1: out(got), SqrtPriceX96: price}
+		of := func(name string) market.Amount { return e.Amount("swap_result", name) }
+		crossed := plusAll(got, of("claiming_fee"), of("protocol_fee"), of("compounding_fee"), of("referral_fee")) // all that leaves the reserves
 		if e.Is("trade_direction") {
 			s.Amount0, s.Amount1 = out(got), in(given)
+			crossed = of("excluded_fee_input_amount")
+		}
+		if !compounds(e) {
+			s.Crossed = crossed
 		}
 		return []market.Event{
 			market.PoolCreated{
@@ -250,9 +260,19 @@ var describedEvents = map[string]describedEvent{
 		}
 	}},
 	"damm EvtLiquidityChange": {by: "add_liquidity", want: func(e *idltest.Event) []market.Event {
-		return []market.Event{market.Reserves{Pool: e.Key("pool"), Reserve0: e.Amount("reserve_a_amount"), Reserve1: e.Amount("reserve_b_amount")}}
+		change := in(e.Amount("liquidity_delta"))
+		if e.Is("change_type") {
+			change = change.Negate()
+		}
+		return []market.Event{
+			market.Reserves{Pool: e.Key("pool"), Reserve0: e.Amount("reserve_a_amount"), Reserve1: e.Amount("reserve_b_amount")},
+			market.RangeLiquidity{Pool: e.Key("pool"), Delta: change},
+		}
 	}},
 }
+
+// compounds reports whether an event is of a pool of DAMM v2 that adds its fees to what it has, and so has no range.
+func compounds(e *idltest.Event) bool { return e.Text("collect_fee_mode") == "2" }
 
 func bigOf(a market.Amount) *big.Int { return a.ToBig() }
 

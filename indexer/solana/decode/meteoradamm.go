@@ -2,8 +2,8 @@ package decode
 
 import "github.com/boardwalkhq/boardwalk/internal/market"
 
-// Meteora's DAMM v2. Layouts: the IDL of its SDK (npm @meteora-ag/cp-amm-sdk, MIT). A pool has one range of prices, which is the same for everybody's liquidity;
-// its events tell its price and its reserves. The token accounts of all pools are of one account, market.MeteoraDAMMv2Holder.
+// Meteora's DAMM v2. Layouts: the IDL of its SDK (npm @meteora-ag/cp-amm-sdk, MIT). A pool has one range of prices, which is the same for everybody's liquidity, or none, where its
+// fees compound; its events tell its price and its reserves. The token accounts of all pools are of one account, market.MeteoraDAMMv2Holder.
 
 func (d *Decoder) meteoraDAMMv2(p *program) {
 	p.events[eventNamed("EvtInitializePool")] = dammCreated
@@ -17,6 +17,9 @@ const (
 	dammMintA, dammMintB = 6, 7
 	dammPayer            = 8
 )
+
+// dammCompounds is the mode of a pool that adds its fees to what it has. Such a pool has no range.
+const dammCompounds = 2
 
 // sqrtPrice reads the square root of a price with 64 fractional bits, and gives it with 96, as market.Swap has it.
 func (c *call) sqrtPrice() (x96 market.Amount) {
@@ -35,7 +38,10 @@ func dammCreated(c *call) {
 	}
 	c.Skip(16 + 16) // the range
 	opensBySlot := c.Byte() == 0
-	c.Skip(1 + 16) // a mode, and the liquidity
+	hasRange := c.Byte() != dammCompounds
+	if liquidity := c.Uint128(); hasRange {
+		e.Liquidity = liquidity
+	}
 	e.SqrtPriceX96 = c.sqrtPrice()
 	openAt := c.Uint64()
 	c.Skip(1 + 1) // two marks
@@ -51,12 +57,15 @@ func dammCreated(c *call) {
 func dammSwap(c *call) {
 	pool := c.Key()
 	fromB := c.Bool()
-	c.Skip(1 + 1 + 8 + 8 + 1) // modes, and what was asked for
-	given := c.Amount()
-	c.Skip(8 + 8) // what was given without the fee, and what is left of it
+	hasRange := c.Byte() != dammCompounds
+	c.Skip(1 + 8 + 8 + 1)                    // whether somebody referred, and what was asked for
+	given, crossed := c.Amount(), c.Amount() // the latter without the fee
+	c.Skip(8)                                // what is left of it
 	got := c.Amount()
 	price := c.sqrtPrice()
-	c.Skip(8 + 8 + 8 + 8) // fees
+	if fees := sum(c.Amount(), c.Amount(), c.Amount(), c.Amount()); !fromB { // they are of the second token then, and taken of what comes out
+		crossed = sum(got, fees)
+	}
 	c.Skip(8 + 8 + 8 + 8) // amounts with and without the fees of transfers, and the time
 	r := market.Reserves{Pool: pool, Reserve0: c.Amount(), Reserve1: c.Amount()}
 	if c.Bad || c.account(dammPool) != pool {
@@ -66,6 +75,9 @@ func dammSwap(c *call) {
 	s := market.Swap{Pool: pool, Sender: trader, Recipient: trader, Amount0: in(given), Amount1: out(got), SqrtPriceX96: price}
 	if fromB {
 		s.Amount0, s.Amount1 = out(got), in(given)
+	}
+	if hasRange {
+		s.Crossed = crossed
 	}
 	c.emit(market.PoolCreated{
 		Protocol: market.MeteoraDAMMv2, Factory: c.p.key, Pool: pool, Token0: c.account(dammMintA), Token1: c.account(dammMintB), SqrtPriceX96: price, Seen: true,
@@ -80,5 +92,11 @@ func dammLiquidity(c *call) {
 	c.Skip(32 + 32)       // the position, and its owner
 	c.Skip(8 + 8 + 8 + 8) // amounts
 	r.Reserve0, r.Reserve1 = c.Amount(), c.Amount()
+	change := in(c.Uint128())
+	c.Skip(8 + 8) // limits
+	if removes := c.Bool(); removes {
+		change = change.Negate()
+	}
 	c.emit(r)
+	c.emit(market.RangeLiquidity{Pool: r.Pool, Delta: change})
 }

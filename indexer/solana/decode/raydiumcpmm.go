@@ -27,11 +27,10 @@ var (
 
 // Accounts of a swap.
 const (
-	cpmmPool                        = 3
-	cpmmPayer                       = 0
-	cpmmInputVault, cpmmOutputVault = 6, 7
-	cpmmInputMint, cpmmOutputMint   = 10, 11
-	cpmmLiquidityPool               = 2
+	cpmmPool                      = 3
+	cpmmPayer                     = 0
+	cpmmInputMint, cpmmOutputMint = 10, 11
+	cpmmLiquidityPool             = 2
 )
 
 func raydiumCPMM(c *call) {
@@ -104,9 +103,8 @@ func (c *call) cpmmSwap() {
 		}
 		after = [2]market.Amount{moved(before[0], by[0]), moved(before[1], by[1])}
 	} else {
-		input, inputOK := c.vaultAt(cpmmInputVault)
-		output, outputOK := c.vaultAt(cpmmOutputVault)
-		if !inputOK || !outputOK {
+		input, output, ok := c.vaults(market.RaydiumCPMMHolder)
+		if !ok {
 			return
 		}
 		changes, ok := c.changes(cpmmPool, &input, &output)

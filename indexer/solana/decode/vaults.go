@@ -129,13 +129,3 @@ func (r *reader) transferOf(at *instruction) (t transfer, ok bool) {
 	}
 	return transfer{from: accounts[0], to: accounts[to], amount: amount}, true
 }
-
-// vaultAt is the token account at a place among those of the instruction; ok is false where it is none.
-func (c *call) vaultAt(i int) (v vault, ok bool) {
-	after, ok := c.balanceAfter(i)
-	if !ok {
-		return v, false
-	}
-	place := c.r.tx.accountsOf(c.teller())[i]
-	return vault{account: place, before: c.r.before(place), after: after}, true
-}

@@ -64,10 +64,14 @@ function value(type, idl) {
   throw new Error('a type that is not known: ' + JSON.stringify(type));
 }
 
+// kinds are fields that have one of few values.
+const kinds = new Set(['activation_type', 'change_type', 'collect_fee_mode', 'trade_direction']);
+
 function struct(name, idl) {
   const encoded = {}, plain = {};
   for (const f of idl.types.find((t) => t.name === name).type.fields) {
-    const [a, b] = value(f.type, idl);
+    let [a, b] = value(f.type, idl);
+    if (kinds.has(f.name)) a = b = b % 3;
     encoded[f.name] = a;
     plain[f.name] = b;
   }
