@@ -309,6 +309,7 @@ func (s *story) trade(b *market.Block, tx *market.Tx, k *poolKind) {
 	}
 	if k.Protocol == market.MeteoraDAMMv2 {
 		e.SqrtPriceX96 = sqrtPrice(int32(rapid.IntRange(-5, 5).Draw(s.t, "told price")) * 600)
+		e.Crossed = s.amount("crossed")
 	}
 	s.add(tx, e)
 }
@@ -316,6 +317,9 @@ func (s *story) trade(b *market.Block, tx *market.Tx, k *poolKind) {
 func (s *story) liquidity(tx *market.Tx, k *poolKind) {
 	if !k.Protocol.Concentrated() {
 		s.add(tx, s.synced(k))
+		if k.Protocol == market.MeteoraDAMMv2 {
+			s.add(tx, market.RangeLiquidity{Pool: k.Pool, Delta: market.SignedAmount{Abs: s.amount("liquidity"), Neg: rapid.Bool().Draw(s.t, "taken")}})
+		}
 		s.add(tx, market.PairLiquidity{Pool: k.Pool})
 		return
 	}

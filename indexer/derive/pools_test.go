@@ -104,6 +104,55 @@ func TestReservesThatMove(t *testing.T) {
 	}
 }
 
+// TestLiquidityOfOneRange: a pool of one range has the liquidity that its creation or a swap tells, from there on with what is put in and taken out. What a pool without a known
+// liquidity gets makes none known.
+func TestLiquidityOfOneRange(t *testing.T) {
+	t.Parallel()
+	made := created(market.MeteoraDAMMv2, damm, poolA, dog, weth)
+	made.SqrtPriceX96, made.Liquidity = sqrtPrice(0), e18(1000)
+	withoutRange := made
+	withoutRange.Liquidity = market.Amount{}
+	old := seen(market.MeteoraDAMMv2, damm, poolA, dog, weth)
+	changed := func(delta market.SignedAmount) market.Event { return market.RangeLiquidity{Pool: poolA, Delta: delta} }
+	swapTo := func(tick int32, crossed market.Amount) market.Event {
+		return market.Swap{Pool: poolA, Sender: router, Recipient: router, Amount0: in(e18(1)), Amount1: out(e18(1)), SqrtPriceX96: sqrtPrice(tick), Crossed: crossed}
+	}
+	rise := market.SignedAmount{Abs: sqrtPrice(600)}.Add(market.SignedAmount{Abs: sqrtPrice(0), Neg: true}).Abs
+	rise.Rsh(&rise, 32)
+	var told market.Amount
+	told.Lsh(new(e18(1)), 128)
+	told.Div(&told, &rise)
+	more := *new(market.Amount).Add(&told, new(e18(7)))
+	for name, c := range map[string]struct {
+		events []market.Event
+		want   market.Amount
+	}{
+		"made with it":             {[]market.Event{made}, e18(1000)},
+		"more":                     {[]market.Event{made, changed(in(e18(5)))}, e18(1005)},
+		"less":                     {[]market.Event{made, changed(out(e18(5)))}, e18(995)},
+		"a swap leaves it":         {[]market.Event{made, swapTo(600, e18(1))}, e18(1000)},
+		"all of it":                {[]market.Event{made, changed(out(e18(1000)))}, market.Amount{}},
+		"more than there is":       {[]market.Event{made, changed(out(e18(1001)))}, market.Amount{}},
+		"no range":                 {[]market.Event{withoutRange, changed(in(e18(5))), swapTo(600, market.Amount{})}, market.Amount{}},
+		"nothing known":            {[]market.Event{old, changed(in(e18(5)))}, market.Amount{}},
+		"a first swap":             {[]market.Event{old, swapTo(0, e18(1))}, market.Amount{}},
+		"a second swap":            {[]market.Event{old, swapTo(0, e18(1)), swapTo(600, e18(1))}, told},
+		"a second swap downwards":  {[]market.Event{old, swapTo(600, e18(1)), swapTo(0, e18(1))}, told},
+		"more after a second swap": {[]market.Event{old, swapTo(0, e18(1)), swapTo(600, e18(1)), changed(in(e18(7)))}, more},
+		"less than nothing after":  {[]market.Event{old, swapTo(0, e18(1)), swapTo(600, e18(1)), changed(out(*new(market.Amount).Add(&told, market1())))}, market.Amount{}},
+	} {
+		b := stage(t, ofSolana)
+		for _, e := range c.events {
+			b.next(12, nil, tx(e))
+		}
+		if p := b.db.pools[poolA]; p.Liquidity != c.want || p.Untrusted != market.Trusted {
+			t.Errorf("%s: liquidity %s, want %s; %q", name, p.Liquidity.Dec(), c.want.Dec(), p.Untrusted)
+		}
+	}
+}
+
+func market1() *market.Amount { return new(raw(1)) }
+
 // TestPegAtItsBound: a peg stands while the asset's own pools are within its bound, the bound itself included. One without a bound always stands.
 func TestPegAtItsBound(t *testing.T) {
 	t.Parallel()
