@@ -3,6 +3,7 @@ package indexer
 import (
 	"encoding/binary"
 	"maps"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -325,17 +326,25 @@ func (l *localSolana) wantReserves(t *testing.T, st *store.Store) {
 	for _, p := range pools {
 		have[p.ID] = p
 	}
+	for _, want := range l.Pools() {
+		p := have[addressOfKey(want.Account)]
+		base, quote := p.Reserve0, p.Reserve1
+		if p.Base == p.Token1 {
+			base, quote = quote, base
+		}
+		if base.Uint64() != want.Base+want.UntoldBase || quote.Uint64() != want.Quote+want.UntoldQuote {
+			t.Errorf("pool %s of %s has %s and %s, want %d and %d", p.ID, p.Protocol, base.Dec(), quote.Dec(), want.Base+want.UntoldBase, want.Quote+want.UntoldQuote)
+		}
+		if p.Protocol == market.MeteoraDAMMv2 {
+			depth := float64(want.Quote) / 1e9 * (1 - math.Sqrt(0.98)) // its range is nearly without ends
+			if p.Liquidity.IsZero() || math.Abs(p.Depth-depth) > depth/1000 {
+				t.Errorf("pool %s has the liquidity %s and is %v deep, want %v", p.ID, p.Liquidity.Dec(), p.Depth, depth)
+			}
+		}
+	}
 	for _, c := range l.Curves() {
 		mint := addressOfKey(c.Token)
 		if c.Pool != nil {
-			p := have[addressOfKey(c.Pool.Account)]
-			base, quote := p.Reserve0, p.Reserve1
-			if p.Token0 != mint {
-				base, quote = quote, base
-			}
-			if base.Uint64() != c.Pool.Base || quote.Uint64() != c.Pool.Quote {
-				t.Errorf("pool %s of %s has %s and %s, want %d and %d", p.ID, p.Protocol, base.Dec(), quote.Dec(), c.Pool.Base, c.Pool.Quote)
-			}
 			continue
 		}
 		got, err := st.Launches.At(t.Context(), []market.Address{mint})

@@ -168,7 +168,7 @@ func (w *World) migrateDBC(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 	create.call(wsol.transfer(quoteVault, vaultB, dbcAuthority, p.Quote))
 	create.event(ctx, "EvtInitializePool", svm.Fields{
 		"pool": p.Account, "token_a_mint": c.Token, "token_b_mint": WSOL, "creator": c.Creator.Key, "payer": who.Key, "sqrt_min_price": "4295048016",
-		"sqrt_max_price": "79226673521066979257578248091", "activation_type": 1, "sqrt_price": price, "activation_point": text(uint64(w.time.Unix())),
+		"sqrt_max_price": "79226673521066979257578248091", "activation_type": 1, "liquidity": dammLiquidity(p.Base, p.Quote), "sqrt_price": price, "activation_point": text(uint64(w.time.Unix())),
 		"token_a_amount": text(p.Base), "token_b_amount": text(p.Quote), "total_amount_a": text(p.Base), "total_amount_b": text(p.Quote),
 	})
 

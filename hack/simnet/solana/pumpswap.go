@@ -11,8 +11,9 @@ import (
 type Pool struct {
 	Program svm.Key // PumpSwap, DAMM v2, CPMM or AMM v4
 	Account svm.Key
-	// Base and Quote are what it has.
-	Base, Quote uint64
+	// Base and Quote are what it has. Untold are what of each is owed to others since its reserves were last told.
+	Base, Quote             uint64
+	UntoldBase, UntoldQuote uint64
 
 	base, quote coin
 	seeds       [][]byte // of the pool's address

@@ -3,7 +3,9 @@ package solana
 import (
 	"context"
 	"encoding/base64"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 )
@@ -168,33 +170,45 @@ func (w *World) migrateLab(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 	w.pools = append(w.pools, p)
 }
 
-// swapCPMM buys of a pool of CPMM or sells to it. It tells the trade in its log alone.
+// cpmmOwed is the part of a fee that isn't the pool's, in hundredths: the program's and its fund's.
+const cpmmOwed = 16
+
+// swapCPMM buys of a pool of CPMM or sells to it, for what goes in or for what comes out. It tells the trade in its log alone, and one in eight doesn't, as where the log is cut off.
 func (w *World) swapCPMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, buys bool, given uint64) {
 	w.trades++
-	input, output, inReserve, outReserve := p.base, p.quote, &p.Base, &p.Quote
+	input, output, inReserve, outReserve, untold := p.base, p.quote, &p.Base, &p.Quote, &p.UntoldBase
 	if buys {
-		input, output, inReserve, outReserve = p.quote, p.base, &p.Quote, &p.Base
+		input, output, inReserve, outReserve, untold = p.quote, p.base, &p.Quote, &p.Base, &p.UntoldQuote
 		t.add(p.base.openAccount(who.Key, who.Key))
 	}
 	fee := given * cpmmFeeBPS / 10_000
 	got := amount(*outReserve, given-fee, *inReserve+given-fee)
 	inVault, _ := raydiumVault(CPMM, p.Account, input.mint)
 	outVault, _ := raydiumVault(CPMM, p.Account, output.mint)
-	a := t.act(ctx, "cpmm", "swap_base_input", svm.Fields{"amount_in": text(given)}, map[string]svm.Key{
+	instruction, args := "swap_base_input", svm.Fields{"amount_in": text(given)}
+	byOutput := w.rng.IntN(3) == 0
+	if byOutput {
+		instruction, args = "swap_base_output", svm.Fields{"max_amount_in": text(given), "amount_out": text(got)}
+	}
+	a := t.act(ctx, "cpmm", instruction, args, map[string]svm.Key{
 		"payer": who.Key, "amm_config": cpmmConfig, "pool_state": p.Account, "input_token_account": input.account(who.Key), "output_token_account": output.account(who.Key),
 		"input_vault": inVault, "output_vault": outVault, "input_token_program": input.program, "output_token_program": output.program, "input_token_mint": input.mint,
 		"output_token_mint": output.mint,
 	})
 	a.call(input.transfer(input.account(who.Key), inVault, who.Key, given))
 	a.call(output.transfer(outVault, output.account(who.Key), cpmmAuthority, got), cpmmAuthoritySeeds...)
-	if body := a.encode(ctx, "SwapEvent", svm.Fields{
-		"pool_id": p.Account, "input_vault_before": text(*inReserve), "output_vault_before": text(*outReserve), "input_amount": text(given), "output_amount": text(got),
-		"base_input": true, "input_mint": input.mint, "output_mint": output.mint, "trade_fee": text(fee),
-	}); body != nil {
-		a.script.Data(body)
+	if w.rng.IntN(8) > 0 {
+		if body := a.encode(ctx, "SwapEvent", svm.Fields{
+			"pool_id": p.Account, "input_vault_before": text(*inReserve), "output_vault_before": text(*outReserve), "input_amount": text(given), "output_amount": text(got),
+			"base_input": !byOutput, "input_mint": input.mint, "output_mint": output.mint, "trade_fee": text(fee),
+		}); body != nil {
+			a.script.Data(body)
+		}
+		p.UntoldBase, p.UntoldQuote = 0, 0
 	}
 	t.do(a)
-	*inReserve, *outReserve = *inReserve+given, *outReserve-got
+	owed := fee * cpmmOwed / 100
+	*inReserve, *outReserve, *untold = *inReserve+given-owed, *outReserve-got, *untold+owed
 	if buys {
 		w.gains(p.base.mint, who.Key, got)
 	} else {
@@ -245,7 +259,8 @@ func (a *act) rayLog(ctx context.Context, name string, fields svm.Fields) {
 	}
 }
 
-// swapAMM trades SOL for USDC in the pool of the AMM v4, by the instruction with the accounts of an order book or the newer one without, and gives what comes out.
+// swapAMM trades SOL for USDC in the pool of the AMM v4, by the instruction with the accounts of an order book or the newer one without, for what goes in or for what comes out, and gives
+// what comes out.
 func (w *World) swapAMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, sells bool, given uint64) uint64 {
 	w.trades++
 	amm, coinVault, pcVault, _ := ammVaults()
@@ -255,14 +270,22 @@ func (w *World) swapAMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, sel
 	}
 	fee := given * ammFeeBPS / 10_000
 	got := amount(*outReserve, given-fee, *inReserve+given-fee)
-	instruction := []string{"swap_base_in", "swap_base_in_v2", "swap_base_in_with_target_orders"}[w.rng.IntN(3)]
-	a := t.act(ctx, "ammv4", instruction, svm.Fields{"amount_in": text(given)}, map[string]svm.Key{
+	instruction := []string{"swap_base_in", "swap_base_in_v2", "swap_base_in_with_target_orders", "swap_base_out", "swap_base_out_v2"}[w.rng.IntN(5)]
+	args := svm.Fields{"amount_in": text(given)}
+	log, told := "SwapBaseInLog", svm.Fields{"amount_in": text(given), "out_amount": text(got)}
+	if strings.Contains(instruction, "_out") {
+		args = svm.Fields{"max_amount_in": text(given), "amount_out": text(got)}
+		log, told = "SwapBaseOutLog", svm.Fields{"max_in": text(given), "amount_out": text(got), "deduct_in": text(given)}
+	}
+	maps.Copy(told, svm.Fields{"direction": direction, "user_source": text(given), "pool_coin": text(p.Base), "pool_pc": text(p.Quote)})
+	a := t.act(ctx, "ammv4", instruction, args, map[string]svm.Key{
 		"amm": amm, "coin_vault": coinVault, "pc_vault": pcVault, "user_token_source": input.account(who.Key), "user_token_destination": output.account(who.Key),
 		"user_source_owner": who.Key,
 	})
-	a.rayLog(ctx, "SwapBaseInLog", svm.Fields{
-		"amount_in": text(given), "direction": direction, "user_source": text(given), "pool_coin": text(p.Base), "pool_pc": text(p.Quote), "out_amount": text(got),
-	})
+	if w.rng.IntN(8) > 0 { // else it is as where the log is cut off
+		a.rayLog(ctx, log, told)
+		p.UntoldBase, p.UntoldQuote = 0, 0
+	}
 	a.call(input.transfer(input.account(who.Key), inVault, who.Key, given))
 	a.call(output.transfer(outVault, output.account(who.Key), ammAuthority, got), ammAuthoritySeeds...)
 	t.do(a)

@@ -194,6 +194,9 @@ func (w *World) Act(ctx context.Context, names *tokentext.Inventor) error {
 		return w.Burn(ctx, c, who, w.rng.Float64()/10)
 	case n == 6:
 		return w.Fail(ctx, c, who)
+	case n == 7:
+		p := w.pools[w.rng.IntN(len(w.pools))]
+		return w.Provide(ctx, p, who, w.rng.IntN(2) == 0, w.rng.Float64()/5)
 	case c.Pool == nil && c.Complete:
 		return w.Migrate(ctx, c)
 	case n < 11 && w.has(c.Token, who.Key) > 0:

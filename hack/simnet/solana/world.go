@@ -260,6 +260,9 @@ func (w *World) Time() time.Time { return w.time }
 // Trades is how many trades there were.
 func (w *World) Trades() int { return w.trades }
 
+// Pools are all pools: those of SOL, and those that curves moved to.
+func (w *World) Pools() []*Pool { return w.pools }
+
 // Curves are the tokens that were launched, the oldest first.
 func (w *World) Curves() []*Curve { return w.curves }
 
