@@ -266,6 +266,7 @@ func TestSolanaRuntime(t *testing.T) {
 				}
 				l.await(t, st)
 				l.wantHeld(t, st)
+				l.wantReserves(t, st)
 			}
 			fresh := storetest.Open(t, "sqlite")
 			endFresh := startSolana(t, fresh, l.config(t))
