@@ -195,8 +195,11 @@ func (w *World) Act(ctx context.Context, names *tokentext.Inventor) error {
 	case n == 6:
 		return w.Fail(ctx, c, who)
 	case n == 7:
-		p := w.pools[w.rng.IntN(len(w.pools))]
-		return w.Provide(ctx, p, who, w.rng.IntN(2) == 0, w.rng.Float64()/5)
+		among := len(w.pools)
+		if w.rng.IntN(2) == 0 {
+			among = 2 // those of SOL
+		}
+		return w.Provide(ctx, w.pools[w.rng.IntN(among)], who, w.rng.IntN(2) == 0, w.rng.Float64()/5)
 	case c.Pool == nil && c.Complete:
 		return w.Migrate(ctx, c)
 	case n < 11 && w.has(c.Token, who.Key) > 0:
