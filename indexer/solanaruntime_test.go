@@ -289,6 +289,61 @@ func TestSolanaRuntime(t *testing.T) {
 	}
 }
 
+// TestSolanaPools has somebody put liquidity into the pools of each program, take it out and trade in between, by the input and by the output, now and then with a log that is cut
+// off. After each block the pools have what the world left there, and what of it they owe since they were told it.
+func TestSolanaPools(t *testing.T) {
+	t.Parallel()
+	l := newLocalSolana(t, 12)
+	mine := func() {
+		if err := l.Mine(t.Context(), l.Slot()+1, l.Time().Add(time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine()
+	}
+	who := l.People[3]
+	for _, program := range simnet.Programs {
+		c, err := l.Launch(t.Context(), program, who, simnet.Launch{Name: "A token", Symbol: "TOK"}, 1_000_000_000)
+		for do(err); !c.Complete; do(err) {
+			err = l.Buy(t.Context(), c, who, 40_000_000_000)
+		}
+		do(l.Migrate(t.Context(), c))
+		do(l.Buy(t.Context(), c, who, 5_000_000_000))
+	}
+	st := storetest.Open(t, "sqlite")
+	startSolana(t, st, l.config(t))
+	seen := map[svm.Key]bool{}
+	for round := range 16 {
+		for _, p := range l.Pools() {
+			seen[p.Program] = true
+			do(l.Provide(t.Context(), p, who, round%2 == 0, 0.01))
+			l.await(t, st)
+			l.wantReserves(t, st)
+		}
+		for range 4 {
+			do(l.TradeSOL(t.Context(), who, round%2 == 0, 30_000_000+uint64(round)))
+		}
+		for _, c := range l.Curves() {
+			do(l.Buy(t.Context(), c, who, 50_000_000))
+			do(l.Sell(t.Context(), c, who, 0.01))
+		}
+		l.await(t, st)
+		l.wantReserves(t, st)
+	}
+	if len(seen) != 4 {
+		t.Errorf("pools are of %d programs", len(seen))
+	}
+	trades, err := st.Inspect.Trades(t.Context(), "solana", 0, 0)
+	if err != nil || len(trades) != l.Trades() {
+		t.Errorf("%d trades, want %d; error %v", len(trades), l.Trades(), err)
+	}
+}
+
 // wantLaunches holds launches against those of the world: whose they are, how far they are, and where they trade now.
 func (l *localSolana) wantLaunches(t *testing.T, st *store.Store) {
 	t.Helper()
