@@ -188,7 +188,7 @@ func (w *World) swapCPMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, bu
 	instruction, args := "swap_base_input", svm.Fields{"amount_in": text(given)}
 	byOutput := w.rng.IntN(3) == 0
 	if byOutput {
-		instruction, args = "swap_base_output", svm.Fields{"max_amount_in": text(given), "amount_out": text(got)}
+		instruction, args = "swap_base_output", svm.Fields{"max_amount_in": text(given + given/50), "amount_out": text(got)}
 	}
 	a := t.act(ctx, "cpmm", instruction, args, map[string]svm.Key{
 		"payer": who.Key, "amm_config": cpmmConfig, "pool_state": p.Account, "input_token_account": input.account(who.Key), "output_token_account": output.account(who.Key),
@@ -274,8 +274,8 @@ func (w *World) swapAMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, sel
 	args := svm.Fields{"amount_in": text(given)}
 	log, told := "SwapBaseInLog", svm.Fields{"amount_in": text(given), "out_amount": text(got)}
 	if strings.Contains(instruction, "_out") {
-		args = svm.Fields{"max_amount_in": text(given), "amount_out": text(got)}
-		log, told = "SwapBaseOutLog", svm.Fields{"max_in": text(given), "amount_out": text(got), "deduct_in": text(given)}
+		args = svm.Fields{"max_amount_in": text(given + given/50), "amount_out": text(got)}
+		log, told = "SwapBaseOutLog", svm.Fields{"max_in": text(given + given/50), "amount_out": text(got), "deduct_in": text(given)}
 	}
 	maps.Copy(told, svm.Fields{"direction": direction, "user_source": text(given), "pool_coin": text(p.Base), "pool_pc": text(p.Quote)})
 	a := t.act(ctx, "ammv4", instruction, args, map[string]svm.Key{
