@@ -2,9 +2,11 @@ package solana
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/programs"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/standin"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 )
@@ -20,7 +22,7 @@ type tx struct {
 
 func (w *World) begin(payer svm.Signer, others ...svm.Signer) *tx {
 	t := &tx{w: w, signers: append([]svm.Signer{payer}, others...)}
-	t.add(svm.Instruction{Program: budgetProgram, Data: join([]byte{2}, u32(mostUnits))})
+	t.add(svm.Instruction{Program: programs.Budget, Data: slices.Concat([]byte{2}, binary.LittleEndian.AppendUint32(nil, mostUnits))})
 	return t
 }
 
@@ -132,7 +134,7 @@ func (a *act) event(ctx context.Context, name string, fields svm.Fields) {
 	}
 	authority, seeds := derived(a.program, []byte("__event_authority"))
 	a.call(svm.Instruction{
-		Program: a.program, Accounts: []svm.Account{signing(authority)}, Data: join([]byte{0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d}, body),
+		Program: a.program, Accounts: []svm.Account{svm.Signing(authority)}, Data: slices.Concat([]byte{0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d}, body),
 	}, seeds...)
 }
 
@@ -151,7 +153,7 @@ func (a *act) encode(ctx context.Context, name string, fields svm.Fields) []byte
 
 // pay moves lamports out of an account that the program owns.
 func (a *act) pay(from, to svm.Key, lamports uint64) {
-	a.script.Pay(a.place(written(from)), a.place(written(to)), lamports)
+	a.script.Pay(a.place(svm.Written(from)), a.place(svm.Written(to)), lamports)
 }
 
 func (a *act) instruction() (svm.Instruction, error) {
@@ -166,10 +168,10 @@ func (a *act) instruction() (svm.Instruction, error) {
 }
 
 // openVault makes a pool's account of a token, which an authority owns. address is how the program derives such accounts.
-func (a *act) openVault(payer, pool svm.Key, t coin, authority svm.Key, address func(program, pool, mint svm.Key) (svm.Key, [][]byte)) svm.Key {
-	k, seeds := address(a.program, pool, t.mint)
-	a.call(createAccount(payer, k, tokenAccountLen, t.program), seeds...)
-	a.call(initializeAccount(t.program, k, t.mint, authority))
+func (a *act) openVault(payer, pool svm.Key, t programs.Coin, authority svm.Key, address func(program, pool, mint svm.Key) (svm.Key, [][]byte)) svm.Key {
+	k, seeds := address(a.program, pool, t.Mint)
+	a.call(programs.CreateAccount(payer, k, programs.TokenAccountLen, t.Program), seeds...)
+	a.call(programs.InitializeAccount(t.Program, k, t.Mint, authority))
 	return k
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/programs"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 )
 
@@ -20,31 +21,31 @@ type liquidity struct {
 // Provide has somebody put a part of what a pool has into it, or take it out. Shares of pools aren't kept: anybody may take out whatever there is.
 func (w *World) Provide(ctx context.Context, p *Pool, who svm.Signer, adds bool, part float64) error {
 	l := liquidity{Pool: p, who: who, adds: adds, base: uint64(float64(p.Base) * part)}
-	if adds && p.base.mint != WSOL {
-		l.base = min(l.base, w.has(p.base.mint, who.Key))
+	if adds && p.base.Mint != WSOL {
+		l.base = min(l.base, w.has(p.base.Mint, who.Key))
 	}
 	l.quote = amount(l.base, p.Quote, p.Base)
-	if l.base == 0 || l.quote == 0 || adds && p.quote.mint != WSOL && l.quote > w.has(p.quote.mint, who.Key) {
+	if l.base == 0 || l.quote == 0 || adds && p.quote.Mint != WSOL && l.quote > w.has(p.quote.Mint, who.Key) {
 		return nil
 	}
 	paid := uint64(0)
 	for _, side := range []struct {
-		coin
+		programs.Coin
 		amount uint64
 	}{{p.base, l.base}, {p.quote, l.quote}} {
 		switch {
-		case side.mint == WSOL && adds:
+		case side.Mint == WSOL && adds:
 			paid = side.amount
-		case side.mint == WSOL:
+		case side.Mint == WSOL:
 		case adds:
-			w.loses(side.mint, who.Key, side.amount)
+			w.loses(side.Mint, who.Key, side.amount)
 		default:
-			w.gains(side.mint, who.Key, side.amount)
+			w.gains(side.Mint, who.Key, side.amount)
 		}
 	}
 	t := w.begin(who)
-	if p.base.mint != WSOL {
-		t.add(p.base.openAccount(who.Key, who.Key))
+	if p.base.Mint != WSOL {
+		t.add(p.base.OpenAccount(who.Key, who.Key))
 	}
 	w.withWSOL(t, who, paid, func() {
 		switch p.Program {
@@ -64,14 +65,14 @@ func (w *World) Provide(ctx context.Context, p *Pool, who svm.Signer, adds bool,
 // move transfers both sides, and books them in the pool.
 func (l *liquidity) move(a *act, baseVault, quoteVault, authority svm.Key, seeds [][]byte) {
 	for _, side := range []struct {
-		coin
+		programs.Coin
 		vault  svm.Key
 		amount uint64
 	}{{l.Pool.base, baseVault, l.base}, {l.Pool.quote, quoteVault, l.quote}} {
 		if l.adds {
-			a.call(side.transfer(side.account(l.who.Key), side.vault, l.who.Key, side.amount))
+			a.call(side.Transfer(side.Account(l.who.Key), side.vault, l.who.Key, side.amount))
 		} else {
-			a.call(side.transfer(side.vault, side.account(l.who.Key), authority, side.amount), seeds...)
+			a.call(side.Transfer(side.vault, side.Account(l.who.Key), authority, side.amount), seeds...)
 		}
 	}
 	if l.adds {
@@ -92,7 +93,7 @@ func (w *World) provideAMM(ctx context.Context, t *tx, l *liquidity) {
 	}
 	a := t.act(ctx, "ammv4", instruction, args, map[string]svm.Key{
 		"amm": amm, "coin_vault": coinVault, "pc_vault": pcVault, "amm_target_orders": svm.SignerOf("target orders of the AMM").Key, "lp_mint": svm.SignerOf("shares of the AMM").Key,
-		"user_token_coin": wsol.account(l.who.Key), "user_token_pc": usdc.account(l.who.Key), "user_token_lp": svm.SignerOf("somebody's shares of the AMM").Key,
+		"user_token_coin": wsol.Account(l.who.Key), "user_token_pc": usdc.Account(l.who.Key), "user_token_lp": svm.SignerOf("somebody's shares of the AMM").Key,
 		"user_owner": l.who.Key,
 	})
 	profitBase, profitQuote := l.Base/100_000, l.Quote/100_000
@@ -109,7 +110,7 @@ func (w *World) provideAMM(ctx context.Context, t *tx, l *liquidity) {
 // provideCPMM is a deposit or a withdrawal of CPMM. One in three tells nothing, as where the log is cut off.
 func (w *World) provideCPMM(ctx context.Context, t *tx, l *liquidity) {
 	first, second, before, moved := l.Pool.base, l.Pool.quote, [2]uint64{l.Base, l.Quote}, [2]uint64{l.base, l.quote}
-	if slices.Compare(first.mint[:], second.mint[:]) > 0 {
+	if slices.Compare(first.Mint[:], second.Mint[:]) > 0 {
 		first, second = second, first
 		before, moved = [2]uint64{l.Quote, l.Base}, [2]uint64{l.quote, l.base}
 	}
@@ -117,13 +118,13 @@ func (w *World) provideCPMM(ctx context.Context, t *tx, l *liquidity) {
 	if l.adds {
 		instruction, kind = "deposit", 0
 	}
-	vault := func(c coin) svm.Key {
-		k, _ := raydiumVault(CPMM, l.Account, c.mint)
+	vault := func(c programs.Coin) svm.Key {
+		k, _ := raydiumVault(CPMM, l.Account, c.Mint)
 		return k
 	}
 	a := t.act(ctx, "cpmm", instruction, svm.Fields{"lp_token_amount": text(l.base)}, map[string]svm.Key{
-		"owner": l.who.Key, "pool_state": l.Account, "owner_lp_token": svm.SignerOf("somebody's shares of CPMM").Key, "token_0_account": first.account(l.who.Key),
-		"token_1_account": second.account(l.who.Key), "token_0_vault": vault(first), "token_1_vault": vault(second), "vault_0_mint": first.mint, "vault_1_mint": second.mint,
+		"owner": l.who.Key, "pool_state": l.Account, "owner_lp_token": svm.SignerOf("somebody's shares of CPMM").Key, "token_0_account": first.Account(l.who.Key),
+		"token_1_account": second.Account(l.who.Key), "token_0_vault": vault(first), "token_1_vault": vault(second), "vault_0_mint": first.Mint, "vault_1_mint": second.Mint,
 	})
 	l.move(a, vault(l.Pool.base), vault(l.Pool.quote), cpmmAuthority, cpmmAuthoritySeeds)
 	if w.rng.IntN(3) > 0 {
@@ -145,12 +146,12 @@ func (w *World) providePumpSwap(ctx context.Context, t *tx, l *liquidity) {
 		instruction, event = "deposit", "DepositEvent"
 	}
 	a := t.act(ctx, "pumpswap", instruction, nil, map[string]svm.Key{
-		"pool": l.Account, "user": l.who.Key, "base_mint": l.Pool.base.mint, "quote_mint": l.Pool.quote.mint, "user_base_token_account": l.Pool.base.account(l.who.Key),
-		"user_quote_token_account": l.Pool.quote.account(l.who.Key), "pool_base_token_account": l.Pool.base.account(l.Account),
-		"pool_quote_token_account": l.Pool.quote.account(l.Account), "lp_mint": svm.SignerOf("shares of PumpSwap").Key,
+		"pool": l.Account, "user": l.who.Key, "base_mint": l.Pool.base.Mint, "quote_mint": l.Pool.quote.Mint, "user_base_token_account": l.Pool.base.Account(l.who.Key),
+		"user_quote_token_account": l.Pool.quote.Account(l.who.Key), "pool_base_token_account": l.Pool.base.Account(l.Account),
+		"pool_quote_token_account": l.Pool.quote.Account(l.Account), "lp_mint": svm.SignerOf("shares of PumpSwap").Key,
 		"user_pool_token_account": svm.SignerOf("somebody's shares of PumpSwap").Key,
 	})
-	l.move(a, l.Pool.base.account(l.Account), l.Pool.quote.account(l.Account), l.Account, l.seeds)
+	l.move(a, l.Pool.base.Account(l.Account), l.Pool.quote.Account(l.Account), l.Account, l.seeds)
 	a.event(ctx, event, svm.Fields{"pool": l.Account, "user": l.who.Key})
 	t.do(a)
 }
@@ -161,12 +162,12 @@ func (w *World) provideDAMM(ctx context.Context, t *tx, l *liquidity) {
 	if l.adds {
 		instruction, kind = "add_liquidity", 0
 	}
-	vaultA, _ := meteoraVault(DAMM, l.Account, l.Pool.base.mint)
-	vaultB, _ := meteoraVault(DAMM, l.Account, l.Pool.quote.mint)
+	vaultA, _ := meteoraVault(DAMM, l.Account, l.Pool.base.Mint)
+	vaultB, _ := meteoraVault(DAMM, l.Account, l.Pool.quote.Mint)
 	a := t.act(ctx, "damm", instruction, nil, map[string]svm.Key{
 		"pool": l.Account, "position": svm.SignerOf("a position").Key, "position_nft_account": svm.SignerOf("account of a position").Key, "signer": l.who.Key,
-		"token_a_account": l.Pool.base.account(l.who.Key), "token_b_account": l.Pool.quote.account(l.who.Key), "token_a_vault": vaultA, "token_b_vault": vaultB,
-		"token_a_mint": l.Pool.base.mint, "token_b_mint": l.Pool.quote.mint, "token_a_program": l.Pool.base.program, "token_b_program": l.Pool.quote.program,
+		"token_a_account": l.Pool.base.Account(l.who.Key), "token_b_account": l.Pool.quote.Account(l.who.Key), "token_a_vault": vaultA, "token_b_vault": vaultB,
+		"token_a_mint": l.Pool.base.Mint, "token_b_mint": l.Pool.quote.Mint, "token_a_program": l.Pool.base.Program, "token_b_program": l.Pool.quote.Program,
 	})
 	delta := dammLiquidity(l.base, l.quote)
 	l.move(a, vaultA, vaultB, dammAuthority, dammAuthoritySeeds)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/programs"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 )
 
@@ -39,25 +40,25 @@ func (w *World) launchDBC(ctx context.Context, t *tx, creator svm.Signer, l Laun
 	t.signers = append(t.signers, mint)
 	c := &Curve{
 		Token: mint.Key, Program: DBC, Creator: creator, VirtualSOL: firstSOL, VirtualToken: firstToken, Tokens: curveSupply,
-		coin: coin{mint: mint.Key, program: tokenProgram, decimals: 6},
+		coin: programs.Coin{Mint: mint.Key, Program: programs.Token, Decimals: 6},
 	}
 	var curveSeeds [][]byte
 	c.Account, curveSeeds = poolAddress(DBC, DBCConfig, mint.Key, WSOL)
 	baseVault, _ := meteoraVault(DBC, c.Account, mint.Key)
 	quoteVault, _ := meteoraVault(DBC, c.Account, WSOL)
-	metadata, _ := derived(metadataProgram, []byte("metadata"), metadataProgram[:], mint.Key[:])
+	metadata, _ := derived(programs.Metadata, []byte("metadata"), programs.Metadata[:], mint.Key[:])
 	a := t.act(ctx, "dbc", "initialize_virtual_pool_with_spl_token", svm.Fields{"params": svm.Fields{"name": l.Name, "symbol": l.Symbol, "uri": l.URI}}, map[string]svm.Key{
 		"config": DBCConfig, "pool_authority": dbcAuthority, "creator": creator.Key, "base_mint": mint.Key, "quote_mint": WSOL, "pool": c.Account, "base_vault": baseVault,
-		"quote_vault": quoteVault, "mint_metadata": metadata, "payer": creator.Key, "token_quote_program": tokenProgram,
+		"quote_vault": quoteVault, "mint_metadata": metadata, "payer": creator.Key, "token_quote_program": programs.Token,
 	})
-	a.call(createAccount(creator.Key, mint.Key, mintLen, tokenProgram))
-	a.call(initializeMint(tokenProgram, mint.Key, 6, dbcAuthority))
-	a.call(createAccount(creator.Key, c.Account, dbcPoolLen, DBC), curveSeeds...)
+	a.call(programs.CreateAccount(creator.Key, mint.Key, programs.MintLen, programs.Token))
+	a.call(programs.InitializeMint(programs.Token, mint.Key, 6, dbcAuthority))
+	a.call(programs.CreateAccount(creator.Key, c.Account, dbcPoolLen, DBC), curveSeeds...)
 	a.openVault(creator.Key, c.Account, c.coin, dbcAuthority, meteoraVault)
 	a.openVault(creator.Key, c.Account, wsol, dbcAuthority, meteoraVault)
-	a.call(mintTo(tokenProgram, mint.Key, baseVault, dbcAuthority, curveSupply), dbcAuthoritySeeds...)
+	a.call(programs.MintTo(programs.Token, mint.Key, baseVault, dbcAuthority, curveSupply), dbcAuthoritySeeds...)
 	a.nest(t.describeToken(mint.Key, dbcAuthority, creator.Key, l))
-	a.call(giveUpMinting(tokenProgram, mint.Key, dbcAuthority), dbcAuthoritySeeds...)
+	a.call(programs.GiveUpMinting(programs.Token, mint.Key, dbcAuthority), dbcAuthoritySeeds...)
 	a.event(ctx, "EvtInitializePool", svm.Fields{"pool": c.Account, "config": DBCConfig, "creator": creator.Key, "base_mint": mint.Key})
 	t.do(a)
 	w.curves = append(w.curves, c)
@@ -72,21 +73,12 @@ const (
 
 // describeToken has Metaplex' program make the account with a token's name, which nobody may change. https://developers.metaplex.com/token-metadata has its layout.
 func (t *tx) describeToken(mint, authority, payer svm.Key, l Launch) *act {
-	metadata, seeds := derived(metadataProgram, []byte("metadata"), metadataProgram[:], mint[:])
-	body := metadataOf(mint, authority, l)
-	a := t.rawAct(metadataProgram, []byte{33}, written(metadata), reading(mint), paying(payer), reading(systemProgram))
-	a.call(createAccount(payer, metadata, len(body), metadataProgram), seeds...)
-	a.script.Write(a.place(written(metadata)), 0, body)
+	metadata, seeds := derived(programs.Metadata, []byte("metadata"), programs.Metadata[:], mint[:])
+	body := programs.MetadataOf(mint, authority, l.Name, l.Symbol, l.URI)
+	a := t.rawAct(programs.Metadata, []byte{33}, svm.Written(metadata), svm.Reading(mint), svm.Paying(payer), svm.Reading(programs.System))
+	a.call(programs.CreateAccount(payer, metadata, len(body), programs.Metadata), seeds...)
+	a.script.Write(a.place(svm.Written(metadata)), 0, body)
 	return a
-}
-
-// metadataOf is Metaplex' account of a token: names are as long as they may be, filled with zeros.
-func metadataOf(mint, authority svm.Key, l Launch) []byte {
-	padded := func(s string, length int) []byte {
-		return borshText(s + string(make([]byte, max(length-len(s), 0))))
-	}
-	const immutable = 0
-	return join([]byte{4}, authority[:], mint[:], padded(l.Name, 32), padded(l.Symbol, 10), padded(l.URI, 200), []byte{0, 0, 0, 1, immutable, 0, 0, 0})
 }
 
 // swapDBC buys from a curve of DBC or sells to it. Of what goes in a hundredth is the fee.
@@ -102,19 +94,19 @@ func (w *World) swapDBC(ctx context.Context, t *tx, c *Curve, who svm.Signer, bu
 		got = min(amount(c.VirtualToken, without, c.VirtualSOL+without), c.Tokens)
 		c.VirtualSOL, c.VirtualToken, c.SOL, c.Tokens = c.VirtualSOL+without, c.VirtualToken-got, c.SOL+without, c.Tokens-got
 		c.Complete = c.SOL >= dbcThreshold
-		t.add(c.coin.openAccount(who.Key, who.Key))
+		t.add(c.coin.OpenAccount(who.Key, who.Key))
 	} else {
 		got = min(amount(c.VirtualSOL, without, c.VirtualToken+without), c.SOL)
 		c.VirtualSOL, c.VirtualToken, c.SOL, c.Tokens = c.VirtualSOL-got, c.VirtualToken+without, c.SOL-got, c.Tokens+without
 		input, output, inVault, outVault = c.coin, wsol, baseVault, quoteVault
 	}
 	a := t.act(ctx, "dbc", "swap2", svm.Fields{"params": svm.Fields{"amount_0": text(given)}}, map[string]svm.Key{
-		"pool_authority": dbcAuthority, "config": DBCConfig, "pool": c.Account, "input_token_account": input.account(who.Key), "output_token_account": output.account(who.Key),
-		"base_vault": baseVault, "quote_vault": quoteVault, "base_mint": c.Token, "quote_mint": WSOL, "payer": who.Key, "token_base_program": tokenProgram,
-		"token_quote_program": tokenProgram,
+		"pool_authority": dbcAuthority, "config": DBCConfig, "pool": c.Account, "input_token_account": input.Account(who.Key), "output_token_account": output.Account(who.Key),
+		"base_vault": baseVault, "quote_vault": quoteVault, "base_mint": c.Token, "quote_mint": WSOL, "payer": who.Key, "token_base_program": programs.Token,
+		"token_quote_program": programs.Token,
 	})
-	a.call(input.transfer(input.account(who.Key), inVault, who.Key, given))
-	a.call(output.transfer(outVault, output.account(who.Key), dbcAuthority, got), dbcAuthoritySeeds...)
+	a.call(input.Transfer(input.Account(who.Key), inVault, who.Key, given))
+	a.call(output.Transfer(outVault, output.Account(who.Key), dbcAuthority, got), dbcAuthoritySeeds...)
 	direction, next := 0, sqrtPrice(c.VirtualSOL, c.VirtualToken)
 	if buys {
 		direction = 1
@@ -159,13 +151,13 @@ func (w *World) migrateDBC(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 	create := t.act(ctx, "damm", "initialize_pool_with_dynamic_config", svm.Fields{"params": svm.Fields{"sqrt_price": price}}, map[string]svm.Key{
 		"creator": c.Creator.Key, "position_nft_mint": position.Key, "payer": who.Key, "pool_creator_authority": dbcAuthority, "config": config, "pool_authority": dammAuthority,
 		"pool": p.Account, "token_a_mint": c.Token, "token_b_mint": WSOL, "token_a_vault": vaultA, "token_b_vault": vaultB, "payer_token_a": baseVault, "payer_token_b": quoteVault,
-		"token_a_program": tokenProgram, "token_b_program": tokenProgram,
+		"token_a_program": programs.Token, "token_b_program": programs.Token,
 	})
-	create.call(createAccount(who.Key, p.Account, dammPoolLen, DAMM), p.seeds...)
+	create.call(programs.CreateAccount(who.Key, p.Account, dammPoolLen, DAMM), p.seeds...)
 	create.openVault(who.Key, p.Account, c.coin, dammAuthority, meteoraVault)
 	create.openVault(who.Key, p.Account, wsol, dammAuthority, meteoraVault)
-	create.call(c.coin.transfer(baseVault, vaultA, dbcAuthority, p.Base))
-	create.call(wsol.transfer(quoteVault, vaultB, dbcAuthority, p.Quote))
+	create.call(c.coin.Transfer(baseVault, vaultA, dbcAuthority, p.Base))
+	create.call(wsol.Transfer(quoteVault, vaultB, dbcAuthority, p.Quote))
 	create.event(ctx, "EvtInitializePool", svm.Fields{
 		"pool": p.Account, "token_a_mint": c.Token, "token_b_mint": WSOL, "creator": c.Creator.Key, "payer": who.Key, "sqrt_min_price": "4295048016",
 		"sqrt_max_price": "79226673521066979257578248091", "activation_type": 1, "liquidity": dammLiquidity(p.Base, p.Quote), "sqrt_price": price, "activation_point": text(uint64(w.time.Unix())),
@@ -175,7 +167,7 @@ func (w *World) migrateDBC(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 	a := t.act(ctx, "dbc", "migration_damm_v2", nil, map[string]svm.Key{
 		"virtual_pool": c.Account, "config": DBCConfig, "pool_authority": dbcAuthority, "pool": p.Account, "first_position_nft_mint": position.Key,
 		"damm_pool_authority": dammAuthority, "amm_program": DAMM, "base_mint": c.Token, "quote_mint": WSOL, "token_a_vault": vaultA, "token_b_vault": vaultB,
-		"base_vault": baseVault, "quote_vault": quoteVault, "payer": who.Key, "token_base_program": tokenProgram, "token_quote_program": tokenProgram,
+		"base_vault": baseVault, "quote_vault": quoteVault, "payer": who.Key, "token_base_program": programs.Token, "token_quote_program": programs.Token,
 	})
 	a.nest(create, dbcAuthoritySeeds...)
 	t.do(a)
@@ -191,8 +183,8 @@ func (w *World) swapDAMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, bu
 	w.trades++
 	fee := given * dammFeeBPS / 10_000
 	without := given - fee
-	vaultA, _ := meteoraVault(DAMM, p.Account, p.base.mint)
-	vaultB, _ := meteoraVault(DAMM, p.Account, p.quote.mint)
+	vaultA, _ := meteoraVault(DAMM, p.Account, p.base.Mint)
+	vaultB, _ := meteoraVault(DAMM, p.Account, p.quote.Mint)
 	input, output, inVault, outVault := p.base, p.quote, vaultA, vaultB
 	var got uint64
 	direction := 0
@@ -200,20 +192,20 @@ func (w *World) swapDAMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, bu
 		direction, got = 1, amount(p.Base, without, p.Quote+without)
 		input, output, inVault, outVault = p.quote, p.base, vaultB, vaultA
 		p.Base, p.Quote = p.Base-got, p.Quote+without
-		t.add(p.base.openAccount(who.Key, who.Key))
-		w.gains(p.base.mint, who.Key, got)
+		t.add(p.base.OpenAccount(who.Key, who.Key))
+		w.gains(p.base.Mint, who.Key, got)
 	} else {
 		got = amount(p.Quote, without, p.Base+without)
 		p.Base, p.Quote = p.Base+without, p.Quote-got
-		w.loses(p.base.mint, who.Key, given)
+		w.loses(p.base.Mint, who.Key, given)
 	}
 	a := t.act(ctx, "damm", "swap2", svm.Fields{"_params": svm.Fields{"amount_0": text(given)}}, map[string]svm.Key{
-		"pool_authority": dammAuthority, "pool": p.Account, "input_token_account": input.account(who.Key), "output_token_account": output.account(who.Key),
-		"token_a_vault": vaultA, "token_b_vault": vaultB, "token_a_mint": p.base.mint, "token_b_mint": p.quote.mint, "payer": who.Key, "token_a_program": p.base.program,
-		"token_b_program": p.quote.program,
+		"pool_authority": dammAuthority, "pool": p.Account, "input_token_account": input.Account(who.Key), "output_token_account": output.Account(who.Key),
+		"token_a_vault": vaultA, "token_b_vault": vaultB, "token_a_mint": p.base.Mint, "token_b_mint": p.quote.Mint, "payer": who.Key, "token_a_program": p.base.Program,
+		"token_b_program": p.quote.Program,
 	})
-	a.call(input.transfer(input.account(who.Key), inVault, who.Key, given))
-	a.call(output.transfer(outVault, output.account(who.Key), dammAuthority, got), dammAuthoritySeeds...)
+	a.call(input.Transfer(input.Account(who.Key), inVault, who.Key, given))
+	a.call(output.Transfer(outVault, output.Account(who.Key), dammAuthority, got), dammAuthoritySeeds...)
 	a.event(ctx, "EvtSwap2", svm.Fields{
 		"pool": p.Account, "trade_direction": direction, "params": svm.Fields{"amount_0": text(given)},
 		"swap_result": svm.Fields{

@@ -1,6 +1,9 @@
 package solana
 
-import "github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+import (
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/programs"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+)
 
 // The platform of the local world takes a fee of what people pay through its app: a payment beside the purchase, in the same transaction, of SOL, or of wrapped SOL by
 // those who keep some.
@@ -21,8 +24,8 @@ func (w *World) platformFee(t *tx, who svm.Signer, paid uint64) {
 		return
 	}
 	if !w.keepsWSOL(who) {
-		t.add(pay(who.Key, FeeRecipient, fee))
+		t.add(programs.Pay(who.Key, FeeRecipient, fee))
 		return
 	}
-	t.add(wsol.openAccount(who.Key, FeeRecipient), wsol.transfer(wsol.account(who.Key), wsol.account(FeeRecipient), who.Key, fee))
+	t.add(wsol.OpenAccount(who.Key, FeeRecipient), wsol.Transfer(wsol.Account(who.Key), wsol.Account(FeeRecipient), who.Key, fee))
 }

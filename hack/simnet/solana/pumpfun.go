@@ -2,10 +2,10 @@ package solana
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"strconv"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/programs"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 )
 
@@ -22,7 +22,7 @@ type Curve struct {
 	// Pool is where it moved to, nil before.
 	Pool *Pool
 
-	coin coin
+	coin programs.Coin
 }
 
 // Constants of pump.fun's curves (docs of pump.fun's program; they are what its Global account begins with).
@@ -47,37 +47,26 @@ func (w *World) launchPumpFun(ctx context.Context, t *tx, creator svm.Signer, l 
 	t.signers = append(t.signers, mint)
 	c := &Curve{
 		Token: mint.Key, Program: PumpFun, Creator: creator, VirtualSOL: firstSOL, VirtualToken: firstToken, Tokens: pumpSale,
-		coin: coin{mint: mint.Key, program: token2022, decimals: 6},
+		coin: programs.Coin{Mint: mint.Key, Program: programs.Token2022, Decimals: 6},
 	}
 	a := t.act(ctx, "pump", "create_v2", svm.Fields{"name": l.Name, "symbol": l.Symbol, "uri": l.URI, "creator": creator.Key},
-		map[string]svm.Key{"mint": mint.Key, "user": creator.Key, "token_program": token2022})
+		map[string]svm.Key{"mint": mint.Key, "user": creator.Key, "token_program": programs.Token2022})
 	c.Account = a.named["bonding_curve"]
 	_, curveSeeds := derived(PumpFun, []byte("bonding-curve"), mint.Key[:])
 	authority, authoritySeeds := derived(PumpFun, []byte("mint-authority"))
 
-	// The token: where it has its name (itself), the token, the name.
-	create := createAccount(creator.Key, mint.Key, mintLen, token2022)
-	create.Data = join(u32(0), u64(rent(namedMintLen(l))), u64(pointedMintLen), token2022[:])
-	a.call(create)
-	a.call(svm.Instruction{Program: token2022, Accounts: []svm.Account{written(mint.Key)}, Data: join([]byte{39, 0}, authority[:], mint.Key[:])})
-	a.call(initializeMint(token2022, mint.Key, 6, authority))
-	a.call(svm.Instruction{
-		Program: token2022, Accounts: []svm.Account{written(mint.Key), reading(authority), reading(mint.Key), signing(authority)},
-		Data: join([]byte{210, 225, 30, 162, 88, 184, 77, 141}, borshText(l.Name), borshText(l.Symbol), borshText(l.URI)),
-	}, authoritySeeds...)
-	// Nobody may change the name.
-	a.call(svm.Instruction{
-		Program: token2022, Accounts: []svm.Account{written(mint.Key), signing(authority)}, Data: join([]byte{215, 228, 166, 228, 84, 100, 86, 123}, make32(nil)),
-	}, authoritySeeds...)
-	a.call(createAccount(creator.Key, c.Account, pumpCurveLen, PumpFun), curveSeeds...)
-	a.call(pay(creator.Key, c.creatorVault(), rent(0))) // fees of small trades are less than an account has to have
-	a.call(c.coin.openAccount(creator.Key, c.Account))
-	a.call(mintTo(token2022, mint.Key, c.coin.account(c.Account), authority, curveSupply), authoritySeeds...)
-	a.call(giveUpMinting(token2022, mint.Key, authority), authoritySeeds...)
+	for _, i := range programs.NamedMint(creator.Key, mint.Key, authority, 6, l.Name, l.Symbol, l.URI) {
+		a.call(i, authoritySeeds...)
+	}
+	a.call(programs.CreateAccount(creator.Key, c.Account, pumpCurveLen, PumpFun), curveSeeds...)
+	a.call(programs.Pay(creator.Key, c.creatorVault(), programs.Rent(0))) // fees of small trades are less than an account has to have
+	a.call(c.coin.OpenAccount(creator.Key, c.Account))
+	a.call(programs.MintTo(programs.Token2022, mint.Key, c.coin.Account(c.Account), authority, curveSupply), authoritySeeds...)
+	a.call(programs.GiveUpMinting(programs.Token2022, mint.Key, authority), authoritySeeds...)
 	a.event(ctx, "CreateEvent", svm.Fields{
 		"name": l.Name, "symbol": l.Symbol, "uri": l.URI, "mint": mint.Key, "bonding_curve": c.Account, "user": creator.Key, "creator": creator.Key,
 		"timestamp": w.time.Unix(), "virtual_token_reserves": text(firstToken), "virtual_sol_reserves": text(firstSOL), "real_token_reserves": text(pumpSale),
-		"token_total_supply": text(curveSupply), "token_program": token2022, "virtual_quote_reserves": text(firstSOL),
+		"token_total_supply": text(curveSupply), "token_program": programs.Token2022, "virtual_quote_reserves": text(firstSOL),
 	})
 	t.do(a)
 	w.curves = append(w.curves, c)
@@ -86,19 +75,6 @@ func (w *World) launchPumpFun(ctx context.Context, t *tx, creator svm.Signer, l 
 
 // pumpCurveLen is how long a curve's account is.
 const pumpCurveLen = 151
-
-// pointedMintLen is how long a mint of Token-2022 is that says where its name is; with the name in itself it is longer.
-const pointedMintLen = 234
-
-func namedMintLen(l Launch) int {
-	return pointedMintLen + 4 + 32 + 32 + 4 + len(l.Name) + 4 + len(l.Symbol) + 4 + len(l.URI) + 4
-}
-
-func make32(b []byte) []byte { return append(b, make([]byte, 32-len(b))...) }
-
-func borshText(s string) []byte {
-	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(s))), s...)
-}
 
 // text is a number as the descriptions' encoder takes it.
 func text(n uint64) string { return strconv.FormatUint(n, 10) }
@@ -120,14 +96,14 @@ func (w *World) buyPumpFun(ctx context.Context, t *tx, c *Curve, who svm.Signer,
 		c.Complete = true
 	}
 	c.VirtualSOL, c.VirtualToken, c.SOL, c.Tokens = c.VirtualSOL+paid, c.VirtualToken-got, c.SOL+paid, c.Tokens-got
-	t.add(c.coin.openAccount(who.Key, who.Key))
+	t.add(c.coin.OpenAccount(who.Key, who.Key))
 	a := t.act(ctx, "pump", "buy", svm.Fields{"amount": text(got), "max_sol_cost": text(2 * paid)}, c.pumpAccounts(who))
 	fee, makers := paid*pumpFeeBPS/10_000, paid*pumpMakerBPS/10_000
 	_, seeds := derived(PumpFun, []byte("bonding-curve"), c.Token[:])
-	a.call(pay(who.Key, c.Account, paid))
-	a.call(pay(who.Key, pumpFees, fee))
-	a.call(pay(who.Key, a.named["creator_vault"], makers))
-	a.call(c.coin.transfer(c.coin.account(c.Account), c.coin.account(who.Key), c.Account, got), seeds...)
+	a.call(programs.Pay(who.Key, c.Account, paid))
+	a.call(programs.Pay(who.Key, pumpFees, fee))
+	a.call(programs.Pay(who.Key, a.named["creator_vault"], makers))
+	a.call(c.coin.Transfer(c.coin.Account(c.Account), c.coin.Account(who.Key), c.Account, got), seeds...)
 	a.event(ctx, "TradeEvent", c.pumpTrade(w, who, true, paid, got, fee, makers))
 	if c.Complete {
 		a.event(ctx, "CompleteEvent", svm.Fields{"user": who.Key, "mint": c.Token, "bonding_curve": c.Account, "timestamp": w.time.Unix()})
@@ -143,7 +119,7 @@ func (w *World) sellPumpFun(ctx context.Context, t *tx, c *Curve, who svm.Signer
 	c.VirtualSOL, c.VirtualToken, c.SOL, c.Tokens = c.VirtualSOL-got, c.VirtualToken+given, c.SOL-got, c.Tokens+given
 	a := t.act(ctx, "pump", "sell", svm.Fields{"amount": text(given)}, c.pumpAccounts(who))
 	fee, makers := got*pumpFeeBPS/10_000, got*pumpMakerBPS/10_000
-	a.call(c.coin.transfer(c.coin.account(who.Key), c.coin.account(c.Account), who.Key, given))
+	a.call(c.coin.Transfer(c.coin.Account(who.Key), c.coin.Account(c.Account), who.Key, given))
 	a.event(ctx, "TradeEvent", c.pumpTrade(w, who, false, got, given, fee, makers))
 	// The runtime wants lamports that a program moves itself to come after its calls.
 	a.pay(c.Account, who.Key, got-fee-makers)
@@ -161,7 +137,7 @@ func (c *Curve) creatorVault() svm.Key {
 
 func (c *Curve) pumpAccounts(who svm.Signer) map[string]svm.Key {
 	return map[string]svm.Key{
-		"mint": c.Token, "user": who.Key, "token_program": token2022, "associated_user": c.coin.account(who.Key), "fee_recipient": pumpFees, "creator_vault": c.creatorVault(),
+		"mint": c.Token, "user": who.Key, "token_program": programs.Token2022, "associated_user": c.coin.Account(who.Key), "fee_recipient": pumpFees, "creator_vault": c.creatorVault(),
 	}
 }
 
@@ -186,16 +162,16 @@ func (w *World) migratePumpFun(ctx context.Context, t *tx, c *Curve, who svm.Sig
 	p := &Pool{Program: PumpSwap, base: c.coin, quote: wsol, Base: left, Quote: c.SOL}
 	create := w.pumpSwapCreation(ctx, t, p, authority, who.Key)
 	a := t.act(ctx, "pump", "migrate", nil, map[string]svm.Key{
-		"mint": c.Token, "user": who.Key, "pool": p.Account, "associated_bonding_curve": c.coin.account(c.Account), "pool_authority_mint_account": c.coin.account(authority),
-		"pool_authority_wsol_account": wsol.account(authority), "pool_base_token_account": c.coin.account(p.Account), "pool_quote_token_account": wsol.account(p.Account),
+		"mint": c.Token, "user": who.Key, "pool": p.Account, "associated_bonding_curve": c.coin.Account(c.Account), "pool_authority_mint_account": c.coin.Account(authority),
+		"pool_authority_wsol_account": wsol.Account(authority), "pool_base_token_account": c.coin.Account(p.Account), "pool_quote_token_account": wsol.Account(p.Account),
 	})
-	a.call(c.coin.openAccount(who.Key, authority))
-	a.call(wsol.openAccount(who.Key, authority))
-	a.call(c.coin.transfer(c.coin.account(c.Account), c.coin.account(authority), c.Account, left), curveSeeds...)
-	a.pay(c.Account, wsol.account(authority), c.SOL)
-	sync := syncNative(wsol.account(authority))
+	a.call(c.coin.OpenAccount(who.Key, authority))
+	a.call(wsol.OpenAccount(who.Key, authority))
+	a.call(c.coin.Transfer(c.coin.Account(c.Account), c.coin.Account(authority), c.Account, left), curveSeeds...)
+	a.pay(c.Account, wsol.Account(authority), c.SOL)
+	sync := programs.SyncNative(wsol.Account(authority))
 	// The runtime looks that nothing is lost among a call's accounts; where the token program wants two, the second one is the rent.
-	sync.Accounts = append(sync.Accounts, reading(rentAccount), written(c.Account))
+	sync.Accounts = append(sync.Accounts, svm.Reading(programs.RentAccount), svm.Written(c.Account))
 	a.call(sync)
 	a.nest(create, authoritySeeds...)
 	a.event(ctx, "CompletePumpAmmMigrationEvent", svm.Fields{

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/programs"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 )
 
@@ -52,7 +53,7 @@ func (w *World) launchLab(ctx context.Context, t *tx, creator svm.Signer, l Laun
 	t.signers = append(t.signers, mint)
 	c := &Curve{
 		Token: mint.Key, Program: LaunchLab, Creator: creator, VirtualSOL: firstSOL, VirtualToken: firstToken, Tokens: pumpSale,
-		coin: coin{mint: mint.Key, program: tokenProgram, decimals: 6},
+		coin: programs.Coin{Mint: mint.Key, Program: programs.Token, Decimals: 6},
 	}
 	var seeds [][]byte
 	c.Account, seeds = derived(LaunchLab, []byte("pool"), mint.Key[:], WSOL[:])
@@ -63,14 +64,14 @@ func (w *World) launchLab(ctx context.Context, t *tx, creator svm.Signer, l Laun
 	a := t.act(ctx, "launchlab", "initialize_v2", svm.Fields{"base_mint_param": texts, "curve_param": curve}, map[string]svm.Key{
 		"payer": creator.Key, "creator": creator.Key, "global_config": labConfig, "platform_config": LaunchLabPlatform, "base_mint": mint.Key, "quote_mint": WSOL,
 	})
-	a.call(createAccount(creator.Key, mint.Key, mintLen, tokenProgram))
-	a.call(initializeMint(tokenProgram, mint.Key, 6, labAuthority))
-	a.call(createAccount(creator.Key, c.Account, labPoolLen, LaunchLab), seeds...)
+	a.call(programs.CreateAccount(creator.Key, mint.Key, programs.MintLen, programs.Token))
+	a.call(programs.InitializeMint(programs.Token, mint.Key, 6, labAuthority))
+	a.call(programs.CreateAccount(creator.Key, c.Account, labPoolLen, LaunchLab), seeds...)
 	base := a.openVault(creator.Key, c.Account, c.coin, labAuthority, raydiumVault)
 	a.openVault(creator.Key, c.Account, wsol, labAuthority, raydiumVault)
-	a.call(mintTo(tokenProgram, mint.Key, base, labAuthority, curveSupply), labAuthoritySeeds...)
+	a.call(programs.MintTo(programs.Token, mint.Key, base, labAuthority, curveSupply), labAuthoritySeeds...)
 	a.nest(t.describeToken(mint.Key, labAuthority, creator.Key, l))
-	a.call(giveUpMinting(tokenProgram, mint.Key, labAuthority), labAuthoritySeeds...)
+	a.call(programs.GiveUpMinting(programs.Token, mint.Key, labAuthority), labAuthoritySeeds...)
 	a.eventTwice(ctx, "PoolCreateEvent", svm.Fields{
 		"pool_state": c.Account, "creator": creator.Key, "config": labConfig, "base_mint_param": texts, "curve_param": curve,
 	})
@@ -107,7 +108,7 @@ func (w *World) swapLab(ctx context.Context, t *tx, c *Curve, who svm.Signer, bu
 			c.Complete, status = true, "Migrate"
 		}
 		c.VirtualSOL, c.VirtualToken, c.SOL, c.Tokens = c.VirtualSOL+given-fee, c.VirtualToken-got, c.SOL+given-fee, c.Tokens-got
-		t.add(c.coin.openAccount(who.Key, who.Key))
+		t.add(c.coin.OpenAccount(who.Key, who.Key))
 	} else {
 		out := min(amount(c.VirtualSOL, given, c.VirtualToken+given), c.SOL)
 		fee = out * labFeeBPS / 10_000
@@ -115,16 +116,16 @@ func (w *World) swapLab(ctx context.Context, t *tx, c *Curve, who svm.Signer, bu
 		c.VirtualSOL, c.VirtualToken, c.SOL, c.Tokens = c.VirtualSOL-out, c.VirtualToken+given, c.SOL-out, c.Tokens+given
 	}
 	a := t.act(ctx, "launchlab", instruction, svm.Fields{"amount_in": text(given)}, map[string]svm.Key{
-		"payer": who.Key, "global_config": labConfig, "platform_config": LaunchLabPlatform, "pool_state": c.Account, "user_base_token": c.coin.account(who.Key),
-		"user_quote_token": wsol.account(who.Key), "base_token_mint": c.Token, "quote_token_mint": WSOL, "base_token_program": tokenProgram,
+		"payer": who.Key, "global_config": labConfig, "platform_config": LaunchLabPlatform, "pool_state": c.Account, "user_base_token": c.coin.Account(who.Key),
+		"user_quote_token": wsol.Account(who.Key), "base_token_mint": c.Token, "quote_token_mint": WSOL, "base_token_program": programs.Token,
 	})
 	if buys {
-		a.call(wsol.transfer(wsol.account(who.Key), quote, who.Key, given))
-		a.call(c.coin.transfer(base, c.coin.account(who.Key), labAuthority, got), labAuthoritySeeds...)
+		a.call(wsol.Transfer(wsol.Account(who.Key), quote, who.Key, given))
+		a.call(c.coin.Transfer(base, c.coin.Account(who.Key), labAuthority, got), labAuthoritySeeds...)
 		w.gains(c.Token, who.Key, got)
 	} else {
-		a.call(c.coin.transfer(c.coin.account(who.Key), base, who.Key, given))
-		a.call(wsol.transfer(quote, wsol.account(who.Key), labAuthority, got), labAuthoritySeeds...)
+		a.call(c.coin.Transfer(c.coin.Account(who.Key), base, who.Key, given))
+		a.call(wsol.Transfer(quote, wsol.Account(who.Key), labAuthority, got), labAuthoritySeeds...)
 		w.loses(c.Token, who.Key, given)
 	}
 	a.eventTwice(ctx, "TradeEvent", svm.Fields{
@@ -140,29 +141,29 @@ func (w *World) migrateLab(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 	p := &Pool{Program: CPMM, base: c.coin, quote: wsol, Base: curveSupply - pumpSale, Quote: c.SOL}
 	first, second := c.coin, wsol
 	inFirst, inSecond := p.Base, p.Quote
-	if slices.Compare(first.mint[:], second.mint[:]) > 0 {
+	if slices.Compare(first.Mint[:], second.Mint[:]) > 0 {
 		first, second, inFirst, inSecond = second, first, inSecond, inFirst
 	}
-	p.Account, p.seeds = derived(CPMM, []byte("pool"), cpmmConfig[:], first.mint[:], second.mint[:])
-	from := func(t coin) svm.Key {
-		k, _ := raydiumVault(LaunchLab, c.Account, t.mint)
+	p.Account, p.seeds = derived(CPMM, []byte("pool"), cpmmConfig[:], first.Mint[:], second.Mint[:])
+	from := func(t programs.Coin) svm.Key {
+		k, _ := raydiumVault(LaunchLab, c.Account, t.Mint)
 		return k
 	}
 	create := t.act(ctx, "cpmm", "initialize_with_permission", svm.Fields{"init_amount_0": text(inFirst), "init_amount_1": text(inSecond)}, map[string]svm.Key{
-		"payer": who.Key, "creator": c.Creator.Key, "amm_config": cpmmConfig, "token_0_mint": first.mint, "token_1_mint": second.mint, "payer_token_0": from(first),
-		"payer_token_1": from(second), "token_0_program": tokenProgram, "token_1_program": tokenProgram,
+		"payer": who.Key, "creator": c.Creator.Key, "amm_config": cpmmConfig, "token_0_mint": first.Mint, "token_1_mint": second.Mint, "payer_token_0": from(first),
+		"payer_token_1": from(second), "token_0_program": programs.Token, "token_1_program": programs.Token,
 	})
-	create.call(createAccount(who.Key, p.Account, cpmmPoolLen, CPMM), p.seeds...)
+	create.call(programs.CreateAccount(who.Key, p.Account, cpmmPoolLen, CPMM), p.seeds...)
 	for _, side := range []struct {
-		coin
+		programs.Coin
 		amount uint64
 	}{{first, inFirst}, {second, inSecond}} {
-		to := create.openVault(who.Key, p.Account, side.coin, cpmmAuthority, raydiumVault)
-		create.call(side.transfer(from(side.coin), to, labAuthority, side.amount))
+		to := create.openVault(who.Key, p.Account, side.Coin, cpmmAuthority, raydiumVault)
+		create.call(side.Transfer(from(side.Coin), to, labAuthority, side.amount))
 	}
 	a := t.act(ctx, "launchlab", "migrate_to_cpswap", nil, map[string]svm.Key{
 		"payer": who.Key, "base_mint": c.Token, "quote_mint": WSOL, "platform_config": LaunchLabPlatform, "cpswap_pool": p.Account, "cpswap_authority": cpmmAuthority,
-		"cpswap_config": cpmmConfig, "global_config": labConfig, "base_token_program": tokenProgram,
+		"cpswap_config": cpmmConfig, "global_config": labConfig, "base_token_program": programs.Token,
 	})
 	a.nest(create, labAuthoritySeeds...)
 	t.do(a)
@@ -179,28 +180,28 @@ func (w *World) swapCPMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, bu
 	input, output, inReserve, outReserve, untold := p.base, p.quote, &p.Base, &p.Quote, &p.UntoldBase
 	if buys {
 		input, output, inReserve, outReserve, untold = p.quote, p.base, &p.Quote, &p.Base, &p.UntoldQuote
-		t.add(p.base.openAccount(who.Key, who.Key))
+		t.add(p.base.OpenAccount(who.Key, who.Key))
 	}
 	fee := given * cpmmFeeBPS / 10_000
 	got := amount(*outReserve, given-fee, *inReserve+given-fee)
-	inVault, _ := raydiumVault(CPMM, p.Account, input.mint)
-	outVault, _ := raydiumVault(CPMM, p.Account, output.mint)
+	inVault, _ := raydiumVault(CPMM, p.Account, input.Mint)
+	outVault, _ := raydiumVault(CPMM, p.Account, output.Mint)
 	instruction, args := "swap_base_input", svm.Fields{"amount_in": text(given)}
 	byOutput := w.rng.IntN(3) == 0
 	if byOutput {
 		instruction, args = "swap_base_output", svm.Fields{"max_amount_in": text(given + given/50), "amount_out": text(got)}
 	}
 	a := t.act(ctx, "cpmm", instruction, args, map[string]svm.Key{
-		"payer": who.Key, "amm_config": cpmmConfig, "pool_state": p.Account, "input_token_account": input.account(who.Key), "output_token_account": output.account(who.Key),
-		"input_vault": inVault, "output_vault": outVault, "input_token_program": input.program, "output_token_program": output.program, "input_token_mint": input.mint,
-		"output_token_mint": output.mint,
+		"payer": who.Key, "amm_config": cpmmConfig, "pool_state": p.Account, "input_token_account": input.Account(who.Key), "output_token_account": output.Account(who.Key),
+		"input_vault": inVault, "output_vault": outVault, "input_token_program": input.Program, "output_token_program": output.Program, "input_token_mint": input.Mint,
+		"output_token_mint": output.Mint,
 	})
-	a.call(input.transfer(input.account(who.Key), inVault, who.Key, given))
-	a.call(output.transfer(outVault, output.account(who.Key), cpmmAuthority, got), cpmmAuthoritySeeds...)
+	a.call(input.Transfer(input.Account(who.Key), inVault, who.Key, given))
+	a.call(output.Transfer(outVault, output.Account(who.Key), cpmmAuthority, got), cpmmAuthoritySeeds...)
 	if w.rng.IntN(8) > 0 {
 		if body := a.encode(ctx, "SwapEvent", svm.Fields{
 			"pool_id": p.Account, "input_vault_before": text(*inReserve), "output_vault_before": text(*outReserve), "input_amount": text(given), "output_amount": text(got),
-			"base_input": !byOutput, "input_mint": input.mint, "output_mint": output.mint, "trade_fee": text(fee),
+			"base_input": !byOutput, "input_mint": input.Mint, "output_mint": output.Mint, "trade_fee": text(fee),
 		}); body != nil {
 			a.script.Data(body)
 		}
@@ -210,9 +211,9 @@ func (w *World) swapCPMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, bu
 	owed := fee * cpmmOwed / 100
 	*inReserve, *outReserve, *untold = *inReserve+given-owed, *outReserve-got, *untold+owed
 	if buys {
-		w.gains(p.base.mint, who.Key, got)
+		w.gains(p.base.Mint, who.Key, got)
 	} else {
-		w.loses(p.base.mint, who.Key, given)
+		w.loses(p.base.Mint, who.Key, given)
 	}
 }
 
@@ -233,17 +234,17 @@ func (w *World) createAMM(ctx context.Context, t *tx, maker svm.Signer, sol, dol
 	p.Account, coinVault, pcVault, seeds = ammVaults()
 	a := t.act(ctx, "ammv4", "initialize2", svm.Fields{"nonce": 254, "init_pc_amount": text(dollars), "init_coin_amount": text(sol)}, map[string]svm.Key{
 		"coin_mint": WSOL, "pc_mint": USDC, "market": ammMarket, "market_program": svm.SignerOf("market program").Key, "user_wallet": maker.Key,
-		"user_token_coin": wsol.account(maker.Key), "user_token_pc": usdc.account(maker.Key),
+		"user_token_coin": wsol.Account(maker.Key), "user_token_pc": usdc.Account(maker.Key),
 	})
-	a.call(createAccount(maker.Key, p.Account, ammPoolLen, AMMv4), seeds[0]...)
+	a.call(programs.CreateAccount(maker.Key, p.Account, ammPoolLen, AMMv4), seeds[0]...)
 	for i, side := range []struct {
-		coin
+		programs.Coin
 		vault  svm.Key
 		amount uint64
 	}{{wsol, coinVault, sol}, {usdc, pcVault, dollars}} {
-		a.call(createAccount(maker.Key, side.vault, tokenAccountLen, side.program), seeds[1+i]...)
-		a.call(initializeAccount(side.program, side.vault, side.mint, ammAuthority))
-		a.call(side.transfer(side.account(maker.Key), side.vault, maker.Key, side.amount))
+		a.call(programs.CreateAccount(maker.Key, side.vault, programs.TokenAccountLen, side.Program), seeds[1+i]...)
+		a.call(programs.InitializeAccount(side.Program, side.vault, side.Mint, ammAuthority))
+		a.call(side.Transfer(side.Account(maker.Key), side.vault, maker.Key, side.amount))
 	}
 	a.rayLog(ctx, "InitLog", svm.Fields{
 		"time": w.time.Unix(), "pc_decimals": 6, "coin_decimals": 9, "pc_lot_size": 1, "coin_lot_size": 1, "pc_amount": text(dollars), "coin_amount": text(sol), "market": ammMarket,
@@ -279,15 +280,15 @@ func (w *World) swapAMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, sel
 	}
 	maps.Copy(told, svm.Fields{"direction": direction, "user_source": text(given), "pool_coin": text(p.Base), "pool_pc": text(p.Quote)})
 	a := t.act(ctx, "ammv4", instruction, args, map[string]svm.Key{
-		"amm": amm, "coin_vault": coinVault, "pc_vault": pcVault, "user_token_source": input.account(who.Key), "user_token_destination": output.account(who.Key),
+		"amm": amm, "coin_vault": coinVault, "pc_vault": pcVault, "user_token_source": input.Account(who.Key), "user_token_destination": output.Account(who.Key),
 		"user_source_owner": who.Key,
 	})
 	if w.rng.IntN(8) > 0 { // else it is as where the log is cut off
 		a.rayLog(ctx, log, told)
 		p.UntoldBase, p.UntoldQuote = 0, 0
 	}
-	a.call(input.transfer(input.account(who.Key), inVault, who.Key, given))
-	a.call(output.transfer(outVault, output.account(who.Key), ammAuthority, got), ammAuthoritySeeds...)
+	a.call(input.Transfer(input.Account(who.Key), inVault, who.Key, given))
+	a.call(output.Transfer(outVault, output.Account(who.Key), ammAuthority, got), ammAuthoritySeeds...)
 	t.do(a)
 	*inReserve, *outReserve = *inReserve+given, *outReserve-got
 	return got

@@ -4,20 +4,21 @@ import (
 	"context"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/programs"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/tokentext"
 )
 
 // withWSOL has somebody wrap SOL before what do adds, and unwrap what is left after it, unless the person keeps some.
 func (w *World) withWSOL(t *tx, who svm.Signer, in uint64, do func()) {
-	at := wsol.account(who.Key)
-	t.add(wsol.openAccount(who.Key, who.Key))
+	at := wsol.Account(who.Key)
+	t.add(wsol.OpenAccount(who.Key, who.Key))
 	if in > 0 {
-		t.add(pay(who.Key, at, in), syncNative(at))
+		t.add(programs.Pay(who.Key, at, in), programs.SyncNative(at))
 	}
 	do()
 	if !w.keepsWSOL(who) {
-		t.add(closeAccount(at, who.Key, who.Key))
+		t.add(programs.CloseAccount(at, who.Key, who.Key))
 	}
 }
 
@@ -149,7 +150,7 @@ func (w *World) Give(ctx context.Context, c *Curve, from, to svm.Signer, part fl
 		return nil
 	}
 	t := w.begin(from)
-	t.add(c.coin.openAccount(from.Key, to.Key), c.coin.transfer(c.coin.account(from.Key), c.coin.account(to.Key), from.Key, n))
+	t.add(c.coin.OpenAccount(from.Key, to.Key), c.coin.Transfer(c.coin.Account(from.Key), c.coin.Account(to.Key), from.Key, n))
 	w.loses(c.Token, from.Key, n)
 	w.gains(c.Token, to.Key, n)
 	return t.send()
@@ -162,7 +163,7 @@ func (w *World) Burn(ctx context.Context, c *Curve, who svm.Signer, part float64
 		return nil
 	}
 	t := w.begin(who)
-	t.add(c.coin.burn(c.coin.account(who.Key), who.Key, n))
+	t.add(c.coin.Burn(c.coin.Account(who.Key), who.Key, n))
 	w.loses(c.Token, who.Key, n)
 	return t.send()
 }
@@ -171,7 +172,7 @@ func (w *World) Burn(ctx context.Context, c *Curve, who svm.Signer, part float64
 func (w *World) Fail(ctx context.Context, c *Curve, who svm.Signer) error {
 	t := w.begin(who)
 	t.fails = true
-	t.add(c.coin.openAccount(who.Key, who.Key), c.coin.transfer(c.coin.account(who.Key), c.coin.account(c.Account), who.Key, curveSupply))
+	t.add(c.coin.OpenAccount(who.Key, who.Key), c.coin.Transfer(c.coin.Account(who.Key), c.coin.Account(c.Account), who.Key, curveSupply))
 	return t.send()
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/programs"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/standin"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 )
@@ -23,6 +24,16 @@ var (
 	PumpSwap = svm.MustKey("pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA")
 	DBC      = svm.MustKey("dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN")
 	DAMM     = svm.MustKey("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG")
+)
+
+// WSOL, USDC and USDT are the coins that tokens are traded for.
+var (
+	WSOL = svm.MustKey("So11111111111111111111111111111111111111112")
+	USDC = svm.MustKey("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
+	USDT = svm.MustKey("Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB")
+
+	wsol = programs.Coin{Mint: WSOL, Program: programs.Token, Decimals: 9}
+	usdc = programs.Coin{Mint: USDC, Program: programs.Token, Decimals: 6}
 )
 
 // Programs are those of curves.
@@ -121,13 +132,13 @@ const (
 func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 	w := &World{Chain: chain, keepPast: o.KeepPast, hasPlatform: o.Platform, rng: rand.New(rand.NewPCG(o.Seed, 0)), state: state{held: map[holding]uint64{}}}
 	elf := standin.Program()
-	for _, program := range []svm.Key{PumpFun, PumpSwap, DBC, DAMM, LaunchLab, CPMM, AMMv4, metadataProgram} {
+	for _, program := range []svm.Key{PumpFun, PumpSwap, DBC, DAMM, LaunchLab, CPMM, AMMv4, programs.Metadata} {
 		if err := chain.AddProgram(ctx, program, elf); err != nil {
 			return nil, err
 		}
 	}
 	bank := svm.SignerOf("bank")
-	mint := append(append([]byte{1, 0, 0, 0}, bank.Key[:]...), make([]byte, mintLen-36)...)
+	mint := append(append([]byte{1, 0, 0, 0}, bank.Key[:]...), make([]byte, programs.MintLen-36)...)
 	mint[44], mint[45] = stableDec, 1
 	fund := map[svm.Key]uint64{bank.Key: personSOL * lamports, pumpFees: setAccountLamports, FeeRecipient: FeeRecipientBegins}
 	for range o.People {
@@ -136,12 +147,12 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 		fund[p.Key] = personSOL * lamports
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(fund), func(a, b svm.Key) int { return slices.Compare(a[:], b[:]) }) {
-		if err := chain.SetAccount(ctx, k, fund[k], systemProgram, nil); err != nil {
+		if err := chain.SetAccount(ctx, k, fund[k], programs.System, nil); err != nil {
 			return nil, err
 		}
 	}
 	for _, stable := range []svm.Key{USDC, USDT} {
-		if err := chain.SetAccount(ctx, stable, rent(mintLen), tokenProgram, mint); err != nil {
+		if err := chain.SetAccount(ctx, stable, programs.Rent(programs.MintLen), programs.Token, mint); err != nil {
 			return nil, err
 		}
 	}
@@ -160,18 +171,18 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 	}
 	for i, p := range w.People {
 		t := w.begin(bank, p)
-		t.add(usdc.openAccount(bank.Key, p.Key), mintTo(tokenProgram, USDC, usdc.account(p.Key), bank.Key, personUSDC*microUSD))
+		t.add(usdc.OpenAccount(bank.Key, p.Key), programs.MintTo(programs.Token, USDC, usdc.Account(p.Key), bank.Key, personUSDC*microUSD))
 		w.held[holding{USDC, p.Key}] = personUSDC * microUSD
 		if i < wsolPeople {
-			t.add(wsol.openAccount(bank.Key, p.Key), pay(p.Key, wsol.account(p.Key), wsolOfPeople*lamports), syncNative(wsol.account(p.Key)))
+			t.add(wsol.OpenAccount(bank.Key, p.Key), programs.Pay(p.Key, wsol.Account(p.Key), wsolOfPeople*lamports), programs.SyncNative(wsol.Account(p.Key)))
 		}
 		if err := t.send(); err != nil {
 			return nil, err
 		}
 	}
 	t := w.begin(bank)
-	t.add(usdc.openAccount(bank.Key, bank.Key), mintTo(tokenProgram, USDC, usdc.account(bank.Key), bank.Key, 2*poolUSDC*microUSD))
-	t.add(wsol.openAccount(bank.Key, bank.Key), pay(bank.Key, wsol.account(bank.Key), 2*poolSOL*lamports), syncNative(wsol.account(bank.Key)))
+	t.add(usdc.OpenAccount(bank.Key, bank.Key), programs.MintTo(programs.Token, USDC, usdc.Account(bank.Key), bank.Key, 2*poolUSDC*microUSD))
+	t.add(wsol.OpenAccount(bank.Key, bank.Key), programs.Pay(bank.Key, wsol.Account(bank.Key), 2*poolSOL*lamports), programs.SyncNative(wsol.Account(bank.Key)))
 	if err := t.send(); err != nil {
 		return nil, err
 	}
@@ -193,20 +204,20 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 // placeAccounts puts the lookup table, and the configurations of venues, on the chain.
 func (w *World) placeAccounts(ctx context.Context) error {
 	w.table = svm.Table{Key: svm.SignerOf("lookup table").Key, Addresses: []svm.Key{
-		systemProgram, tokenProgram, token2022, accountsProgram, WSOL, USDC, pumpFees, dbcAuthority, dammAuthority, DBCConfig, wsol.account(pumpFees),
+		programs.System, programs.Token, programs.Token2022, programs.Accounts, WSOL, USDC, pumpFees, dbcAuthority, dammAuthority, DBCConfig, wsol.Account(pumpFees),
 	}}
 	for _, p := range w.People[:min(len(w.People), wsolPeople)] {
-		w.table.Addresses = append(w.table.Addresses, wsol.account(p.Key))
+		w.table.Addresses = append(w.table.Addresses, wsol.Account(p.Key))
 	}
 	owner, data := w.table.Account()
-	if err := w.Chain.SetAccount(ctx, w.table.Key, rent(len(data)), owner, data); err != nil {
+	if err := w.Chain.SetAccount(ctx, w.table.Key, programs.Rent(len(data)), owner, data); err != nil {
 		return err
 	}
-	if err := w.Chain.SetAccount(ctx, LaunchLabPlatform, rent(0), LaunchLab, nil); err != nil {
+	if err := w.Chain.SetAccount(ctx, LaunchLabPlatform, programs.Rent(0), LaunchLab, nil); err != nil {
 		return err
 	}
 	config := append([]byte{0x1a, 0x6c, 0x0e, 0x7b, 0x74, 0xe6, 0x81, 0x2b}, make([]byte, dbcConfigLen-8)...)
-	return w.Chain.SetAccount(ctx, DBCConfig, rent(len(config)), DBC, config)
+	return w.Chain.SetAccount(ctx, DBCConfig, programs.Rent(len(config)), DBC, config)
 }
 
 // Mine makes a block of what people did. Every transaction of it has to do what it is meant to.

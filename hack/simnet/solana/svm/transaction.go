@@ -72,6 +72,12 @@ type Account struct {
 	Signer, Writable bool
 }
 
+// Written, Signing, Reading and Paying are accounts by what they are in an instruction for: one that pays signs, and is written.
+func Written(k Key) Account { return Account{Key: k, Writable: true} }
+func Signing(k Key) Account { return Account{Key: k, Signer: true} }
+func Reading(k Key) Account { return Account{Key: k} }
+func Paying(k Key) Account  { return Account{Key: k, Signer: true, Writable: true} }
+
 // Instruction is one of a transaction.
 type Instruction struct {
 	Program  Key
