@@ -85,8 +85,8 @@ func (w *World) newMint() svm.Signer {
 	return svm.SignerOf(fmt.Sprintf("token %d after %s", w.made, w.blockHash))
 }
 
-// buyPumpFun buys from a curve of pump.fun, at most what is for sale. Fees come on top of what is paid.
-func (w *World) buyPumpFun(ctx context.Context, t *tx, c *Curve, who svm.Signer, paid uint64) {
+// buyPumpFun buys from a curve of pump.fun, at most what is for sale, and gives what is paid. Fees come on top of that.
+func (w *World) buyPumpFun(ctx context.Context, t *tx, c *Curve, who svm.Signer, paid uint64) uint64 {
 	w.trades++
 	got := amount(c.VirtualToken, paid, c.VirtualSOL+paid)
 	if got >= c.Tokens {
@@ -110,6 +110,7 @@ func (w *World) buyPumpFun(ctx context.Context, t *tx, c *Curve, who svm.Signer,
 	}
 	t.do(a)
 	w.gains(c.Token, who.Key, got)
+	return paid
 }
 
 // sellPumpFun sells to a curve of pump.fun, which pays less the fees.

@@ -88,8 +88,8 @@ func (a *act) eventTwice(ctx context.Context, name string, fields svm.Fields) {
 	}
 }
 
-// swapLab buys from a curve of LaunchLab or sells to it. The fee is taken of what goes in, and stays with the curve.
-func (w *World) swapLab(ctx context.Context, t *tx, c *Curve, who svm.Signer, buys bool, given uint64) {
+// swapLab buys from a curve of LaunchLab or sells to it, and gives what goes in. The fee is taken of that, and stays with the curve.
+func (w *World) swapLab(ctx context.Context, t *tx, c *Curve, who svm.Signer, buys bool, given uint64) uint64 {
 	w.trades++
 	base, _ := raydiumVault(LaunchLab, c.Account, c.Token)
 	quote, _ := raydiumVault(LaunchLab, c.Account, WSOL)
@@ -134,6 +134,7 @@ func (w *World) swapLab(ctx context.Context, t *tx, c *Curve, who svm.Signer, bu
 		"protocol_fee": text(fee), "trade_direction": direction, "pool_status": status, "exact_in": true,
 	})
 	t.do(a)
+	return given
 }
 
 // migrateLab moves a full curve to a pool of CPMM.

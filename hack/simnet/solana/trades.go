@@ -45,15 +45,17 @@ func (w *World) Launch(ctx context.Context, program svm.Key, creator svm.Signer,
 	return c, t.send()
 }
 
-func (w *World) buyOnCurve(ctx context.Context, t *tx, c *Curve, who svm.Signer, paid uint64) {
+// buyOnCurve gives what is paid: where that would buy more than is left it is less.
+func (w *World) buyOnCurve(ctx context.Context, t *tx, c *Curve, who svm.Signer, paid uint64) uint64 {
 	switch c.Program {
 	case PumpFun:
-		w.buyPumpFun(ctx, t, c, who, paid)
+		return w.buyPumpFun(ctx, t, c, who, paid)
 	case LaunchLab:
-		w.withWSOL(t, who, paid, func() { w.swapLab(ctx, t, c, who, true, paid) })
+		w.withWSOL(t, who, paid, func() { paid = w.swapLab(ctx, t, c, who, true, paid) })
 	default:
 		w.withWSOL(t, who, paid, func() { w.swapDBC(ctx, t, c, who, true, paid) })
 	}
+	return paid
 }
 
 // Buy has somebody buy a launched token for lamports, where it trades now. A curve that is full sells nothing, until Migrate.
@@ -63,7 +65,7 @@ func (w *World) Buy(ctx context.Context, c *Curve, who svm.Signer, paid uint64) 
 	case p == nil && c.Complete:
 		return nil
 	case p == nil:
-		w.buyOnCurve(ctx, t, c, who, paid)
+		paid = w.buyOnCurve(ctx, t, c, who, paid)
 	case p.Program == PumpSwap:
 		w.withWSOL(t, who, paid, func() { w.buyPumpSwap(ctx, t, p, who, paid) })
 	case p.Program == CPMM:
