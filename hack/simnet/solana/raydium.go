@@ -37,6 +37,7 @@ var (
 
 const (
 	labFeeBPS, cpmmFeeBPS, ammFeeBPS = 100, 25, 25
+	cpmmOwed                         = 16            // hundredths of a fee that are the program's and its fund's
 	curveTarget                      = 85 * lamports // about what a curve of pump.fun raises, too
 	labPoolLen, cpmmPoolLen          = 429, 637
 	ammPoolLen                       = 752
@@ -171,9 +172,6 @@ func (w *World) migrateLab(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 	c.Pool, c.SOL = p, 0
 	w.pools = append(w.pools, p)
 }
-
-// cpmmOwed is the part of a fee that isn't the pool's, in hundredths: the program's and its fund's.
-const cpmmOwed = 16
 
 // swapCPMM buys of a pool of CPMM or sells to it, for what goes in or for what comes out. It tells the trade in its log alone, and one in eight doesn't, as where the log is cut off.
 func (w *World) swapCPMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, buys bool, given uint64) {
