@@ -39,6 +39,14 @@ func (s SignedAmount) Negate() SignedAmount {
 // IsZero reports whether the amount is nought.
 func (s SignedAmount) IsZero() bool { return s.Abs.IsZero() }
 
+// AddedTo is an amount after a change. Where less than nothing would be left it is nothing.
+func (s SignedAmount) AddedTo(a Amount) Amount {
+	if after := (SignedAmount{Abs: a}).Add(s); !after.Neg {
+		return after.Abs
+	}
+	return Amount{}
+}
+
 // Add is s + o. A sum beyond 256 bits wraps, which no token's supply allows.
 func (s SignedAmount) Add(o SignedAmount) SignedAmount {
 	if s.Neg == o.Neg {

@@ -42,19 +42,24 @@ func (o OneRange) Quote() Quote {
 // square root of the price, in units of 2^-64. The program rounds either.
 const leastCrossed, leastRise = 10_000, 1 << 16
 
-// LiquidityAfter is the liquidity of a pool that tells its price after a swap, whose price the pool doesn't have yet. V3-like pools tell it. Of a pool of one range it is the one that is
-// known, else the one that follows from how far the swap moved the price, L = 2^128 Δb/Δ√P with √P in units of 2^-64; 0 where the swap tells none, or is too small.
+// LiquidityAfter is the liquidity of a pool that tells its price after a swap, whose price the pool doesn't have yet. V3-like pools tell it. Of a pool of one range it follows
+// from how far the swap moved the price, L = 2^128 Δb/Δ√P with √P in units of 2^-64. The one that is known stays where that is about the same, and where the swap tells none or is too small; without one it
+// is 0 then.
 func LiquidityAfter(p *market.Pool, e *market.Swap) (liquidity market.Amount) {
 	if p.Protocol.Concentrated() {
 		return e.Liquidity
 	}
-	if !p.Liquidity.IsZero() || p.SqrtPriceX96.IsZero() || e.Crossed.LtUint64(leastCrossed) {
+	if p.SqrtPriceX96.IsZero() || e.Crossed.LtUint64(leastCrossed) {
 		return p.Liquidity
 	}
 	rise := market.SignedAmount{Abs: e.SqrtPriceX96}.Add(market.SignedAmount{Abs: p.SqrtPriceX96, Neg: true}).Abs
-	if rise.Rsh(&rise, 32); !rise.IsUint64() || rise.Uint64() >= leastRise {
-		liquidity.Lsh(&e.Crossed, 128)
-		liquidity.Div(&liquidity, &rise)
+	if rise.Rsh(&rise, 32); rise.LtUint64(leastRise) {
+		return p.Liquidity
+	}
+	liquidity.Lsh(&e.Crossed, 128)
+	liquidity.Div(&liquidity, &rise)
+	if known := p.Liquidity.Float64(); math.Abs(liquidity.Float64()-known) < 0.01*known {
+		return p.Liquidity // what is known by sums is exact
 	}
 	return liquidity
 }

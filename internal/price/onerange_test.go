@@ -86,7 +86,7 @@ func TestOneRange(t *testing.T) {
 	}
 }
 
-// TestSwapsThatTellNoLiquidity: what is known stays, and what is too small or told by nobody makes nothing known.
+// TestSwapsThatTellNoLiquidity: what is too small or told by nobody makes nothing known, and what is known stays unless a swap shows that it is wrong.
 func TestSwapsThatTellNoLiquidity(t *testing.T) {
 	t.Parallel()
 	amount := func(n uint64, bits uint) (a market.Amount) {
@@ -107,16 +107,22 @@ func TestSwapsThatTellNoLiquidity(t *testing.T) {
 		swap      market.Swap
 		want      market.Amount
 	}{
-		"at the bounds":      {0, market.Swap{SqrtPriceX96: moved(1 << 16), Crossed: amount(10_000, 0)}, amount(10_000, 112)},
-		"too little":         {0, market.Swap{SqrtPriceX96: moved(1 << 16), Crossed: amount(9_999, 0)}, market.Amount{}},
-		"too small a move":   {0, market.Swap{SqrtPriceX96: moved(1<<16 - 1), Crossed: amount(10_000, 0)}, market.Amount{}},
-		"no move":            {0, market.Swap{SqrtPriceX96: pool.SqrtPriceX96, Crossed: amount(1, 60)}, market.Amount{}},
-		"none told":          {0, market.Swap{SqrtPriceX96: moved(1 << 40)}, market.Amount{}},
-		"known":              {7, market.Swap{SqrtPriceX96: moved(1 << 40), Crossed: amount(1, 60)}, amount(7, 0)},
-		"to a price of zero": {0, market.Swap{Crossed: amount(1, 40)}, amount(1<<8, 96)},
+		"at the bounds":               {0, market.Swap{SqrtPriceX96: moved(1 << 16), Crossed: amount(10_000, 0)}, amount(10_000, 112)},
+		"too little":                  {0, market.Swap{SqrtPriceX96: moved(1 << 16), Crossed: amount(9_999, 0)}, market.Amount{}},
+		"too small a move":            {0, market.Swap{SqrtPriceX96: moved(1<<16 - 1), Crossed: amount(10_000, 0)}, market.Amount{}},
+		"no move":                     {0, market.Swap{SqrtPriceX96: pool.SqrtPriceX96, Crossed: amount(1, 60)}, market.Amount{}},
+		"none told":                   {0, market.Swap{SqrtPriceX96: moved(1 << 40)}, market.Amount{}},
+		"known":                       {7, market.Swap{SqrtPriceX96: moved(1 << 40)}, amount(7, 0)},
+		"known, and too small a swap": {7, market.Swap{SqrtPriceX96: moved(1 << 40), Crossed: amount(9_999, 0)}, amount(7, 0)},
+		"known wrong":                 {7, market.Swap{SqrtPriceX96: moved(1 << 40), Crossed: amount(1, 60)}, amount(1<<20, 128)},
+		"known, to 0.9 %":             {10_090, market.Swap{SqrtPriceX96: moved(1 << 40), Crossed: amount(10_000, 0)}, amount(10_090, 88)},
+		"known, to 1.1 %":             {10_110, market.Swap{SqrtPriceX96: moved(1 << 40), Crossed: amount(10_000, 0)}, amount(10_000, 88)},
+		"to a price of zero":          {0, market.Swap{Crossed: amount(1, 40)}, amount(1<<8, 96)},
 	} {
 		p := pool
-		p.Liquidity.SetUint64(c.liquidity)
+		if p.Liquidity = amount(c.liquidity, 0); c.liquidity > 7 {
+			p.Liquidity = amount(c.liquidity, 88)
+		}
 		if got := LiquidityAfter(&p, &c.swap); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got.Dec(), c.want.Dec())
 		}

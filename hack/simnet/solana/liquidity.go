@@ -33,13 +33,12 @@ func (w *World) Provide(ctx context.Context, p *Pool, who svm.Signer, adds bool,
 		programs.Coin
 		amount uint64
 	}{{p.base, l.base}, {p.quote, l.quote}} {
-		switch {
-		case side.Mint == WSOL && adds:
+		switch isSOL := side.Mint == WSOL; {
+		case isSOL && adds:
 			paid = side.amount
-		case side.Mint == WSOL:
 		case adds:
 			w.loses(side.Mint, who.Key, side.amount)
-		default:
+		case !isSOL:
 			w.gains(side.Mint, who.Key, side.amount)
 		}
 	}
@@ -62,17 +61,21 @@ func (w *World) Provide(ctx context.Context, p *Pool, who svm.Signer, adds bool,
 	return t.send()
 }
 
-// move transfers both sides, and books them in the pool.
+// move transfers both sides, and books them in the pool. The AMM v4 tells by the number of its accounts which they are: it has none for the tokens.
 func (l *liquidity) move(a *act, baseVault, quoteVault, authority svm.Key, seeds [][]byte) {
 	for _, side := range []struct {
 		programs.Coin
 		vault  svm.Key
 		amount uint64
 	}{{l.Pool.base, baseVault, l.base}, {l.Pool.quote, quoteVault, l.quote}} {
+		transfer := side.Transfer
+		if l.Program == AMMv4 {
+			transfer = side.PlainTransfer
+		}
 		if l.adds {
-			a.call(side.Transfer(side.Account(l.who.Key), side.vault, l.who.Key, side.amount))
+			a.call(transfer(side.Account(l.who.Key), side.vault, l.who.Key, side.amount))
 		} else {
-			a.call(side.Transfer(side.vault, side.Account(l.who.Key), authority, side.amount), seeds...)
+			a.call(transfer(side.vault, side.Account(l.who.Key), authority, side.amount), seeds...)
 		}
 	}
 	if l.adds {

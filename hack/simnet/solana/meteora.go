@@ -160,7 +160,7 @@ func (w *World) migrateDBC(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 	create.call(wsol.Transfer(quoteVault, vaultB, dbcAuthority, p.Quote))
 	create.event(ctx, "EvtInitializePool", svm.Fields{
 		"pool": p.Account, "token_a_mint": c.Token, "token_b_mint": WSOL, "creator": c.Creator.Key, "payer": who.Key, "sqrt_min_price": "4295048016",
-		"sqrt_max_price": "79226673521066979257578248091", "activation_type": 1, "liquidity": dammLiquidity(p.Base, p.Quote), "sqrt_price": price, "activation_point": text(uint64(w.time.Unix())),
+		"sqrt_max_price": "79226673521066979257578248091", "activation_type": 1, "collect_fee_mode": 1, "liquidity": dammLiquidity(p.Base, p.Quote), "sqrt_price": price, "activation_point": text(uint64(w.time.Unix())),
 		"token_a_amount": text(p.Base), "token_b_amount": text(p.Quote), "total_amount_a": text(p.Base), "total_amount_b": text(p.Quote),
 	})
 
@@ -178,25 +178,25 @@ func (w *World) migrateDBC(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 // dammPoolLen is how long a pool's account is.
 const dammPoolLen = 1112
 
-// swapDAMM buys of a pool of DAMM v2 or sells to it. The fee is taken of the input and stays with the pool's vault, apart from its reserves.
+// swapDAMM buys of a pool of DAMM v2 or sells to it. The fee is taken of SOL, whichever way it goes, and stays with the pool's vault, apart from its reserves.
 func (w *World) swapDAMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, buys bool, given uint64) {
 	w.trades++
-	fee := given * dammFeeBPS / 10_000
-	without := given - fee
 	vaultA, _ := meteoraVault(DAMM, p.Account, p.base.Mint)
 	vaultB, _ := meteoraVault(DAMM, p.Account, p.quote.Mint)
 	input, output, inVault, outVault := p.base, p.quote, vaultA, vaultB
-	var got uint64
-	direction := 0
+	got, fee, without, direction := uint64(0), uint64(0), given, 0
 	if buys {
+		fee = given * dammFeeBPS / 10_000
+		without = given - fee
 		direction, got = 1, amount(p.Base, without, p.Quote+without)
 		input, output, inVault, outVault = p.quote, p.base, vaultB, vaultA
 		p.Base, p.Quote = p.Base-got, p.Quote+without
 		t.add(p.base.OpenAccount(who.Key, who.Key))
 		w.gains(p.base.Mint, who.Key, got)
 	} else {
-		got = amount(p.Quote, without, p.Base+without)
-		p.Base, p.Quote = p.Base+without, p.Quote-got
+		got = amount(p.Quote, given, p.Base+given)
+		p.Base, p.Quote, fee = p.Base+given, p.Quote-got, got*dammFeeBPS/10_000
+		got -= fee
 		w.loses(p.base.Mint, who.Key, given)
 	}
 	a := t.act(ctx, "damm", "swap2", svm.Fields{"_params": svm.Fields{"amount_0": text(given)}}, map[string]svm.Key{
@@ -207,7 +207,7 @@ func (w *World) swapDAMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, bu
 	a.call(input.Transfer(input.Account(who.Key), inVault, who.Key, given))
 	a.call(output.Transfer(outVault, output.Account(who.Key), dammAuthority, got), dammAuthoritySeeds...)
 	a.event(ctx, "EvtSwap2", svm.Fields{
-		"pool": p.Account, "trade_direction": direction, "params": svm.Fields{"amount_0": text(given)},
+		"pool": p.Account, "trade_direction": direction, "collect_fee_mode": 1, "params": svm.Fields{"amount_0": text(given)},
 		"swap_result": svm.Fields{
 			"included_fee_input_amount": text(given), "excluded_fee_input_amount": text(without), "output_amount": text(got), "next_sqrt_price": sqrtPrice(p.Quote, p.Base),
 			"claiming_fee": text(fee),

@@ -286,8 +286,8 @@ func (w *World) swapAMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, sel
 		a.rayLog(ctx, log, told)
 		p.UntoldBase, p.UntoldQuote = 0, 0
 	}
-	a.call(input.Transfer(input.Account(who.Key), inVault, who.Key, given))
-	a.call(output.Transfer(outVault, output.Account(who.Key), ammAuthority, got), ammAuthoritySeeds...)
+	a.call(input.PlainTransfer(input.Account(who.Key), inVault, who.Key, given))
+	a.call(output.PlainTransfer(outVault, output.Account(who.Key), ammAuthority, got), ammAuthoritySeeds...)
 	t.do(a)
 	*inReserve, *outReserve = *inReserve+given, *outReserve-got
 	return got

@@ -198,10 +198,7 @@ func (w *World) Act(ctx context.Context, names *tokentext.Inventor) error {
 	case n == 6:
 		return w.Fail(ctx, c, who)
 	case n == 7:
-		among := len(w.pools)
-		if w.rng.IntN(2) == 0 {
-			among = 2 // those of SOL
-		}
+		among := []int{2, len(w.pools)}[w.rng.IntN(2)] // the first two are of SOL
 		return w.Provide(ctx, w.pools[w.rng.IntN(among)], who, w.rng.IntN(2) == 0, w.rng.Float64()/5)
 	case c.Pool == nil && c.Complete:
 		return w.Migrate(ctx, c)

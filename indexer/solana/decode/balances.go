@@ -137,12 +137,7 @@ func sum(list ...market.Amount) (out market.Amount) {
 }
 
 // less is a - b, and nought where b is more.
-func less(a, b market.Amount) (out market.Amount) {
-	if _, under := out.SubOverflow(&a, &b); under {
-		out.Clear()
-	}
-	return out
-}
+func less(a, b market.Amount) market.Amount { return out(b).AddedTo(a) }
 
 func in(a market.Amount) market.SignedAmount { return market.SignedAmount{Abs: a} }
 

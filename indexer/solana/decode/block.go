@@ -265,7 +265,7 @@ func (r *reader) instruction(p *program, i int, in *instruction) {
 	if r.data = data; !ok {
 		return
 	}
-	c := call{r: r, p: p, at: in, Reader: borsh.NewReader(data)}
+	c := call{r: r, p: p, index: i, at: in, Reader: borsh.NewReader(data)}
 	told, isEvent := bytes.CutPrefix(data, selfCall[:])
 	switch {
 	case !isEvent:

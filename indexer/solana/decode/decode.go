@@ -154,7 +154,8 @@ func (d *Decoder) idsOf(p chainconfig.VenueProtocol) []string {
 type call struct {
 	r *reader
 	p *program
-	// at is the instruction; by is the one that tells the event, and nil where it is none.
+	// at is the instruction, index its place among the transaction's; by is the one that tells the event, and nil where it is none.
+	index  int
 	at, by *instruction
 	borsh.Reader
 }
@@ -199,24 +200,12 @@ func (c *call) emit(e market.Event) {
 // linesOf are the contents of the lines that this call of its program logged itself and that begin with a prefix, which the name of a kind of line begins.
 func (c *call) linesOf(prefix []byte) [][]byte {
 	nth := 0 // calls are logged in the order in which they ran
-	for i := range c.r.tx.instructions {
-		at := &c.r.tx.instructions[i]
-		if at == c.at {
-			break
-		}
-		if at.program == c.at.program {
+	for i := range c.r.tx.instructions[:c.index] {
+		if c.r.tx.instructions[i].program == c.at.program {
 			nth++
 		}
 	}
 	return programlog.Lines(c.r.tx.lines(), c.r.tx.name(c.at.program), nth, prefix)
-}
-
-// firstLine is the first of the lines of a prefix; nil where there is none.
-func (c *call) firstLine(prefix []byte) []byte {
-	if lines := c.linesOf(prefix); len(lines) > 0 {
-		return lines[0]
-	}
-	return nil
 }
 
 // textOf reads a token's name or symbol, referenceOf where its description is.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/idltest"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/spltoken"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
 	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -169,7 +170,8 @@ func TestLogsThatAreCutOff(t *testing.T) {
 	if swaps < 11 {
 		t.Errorf("only %d swaps of AMM v4 are recorded", swaps)
 	}
-	flat := change(t, ammPurchase, func(tx map[string]any) {
+	const nested = "3HdFhHNyf2uKrW6zb6FeYZpjcRyvprQuQH4oVkmc4uuCAhoEUAEkPHgUzRubf8npmHnziRs4HokFTgAkGPyzso6D" // another program called the AMM
+	flat := change(t, nested, func(tx map[string]any) {
 		meta(tx)["logMessages"] = nil
 		nameAllAgain(tx)
 		for _, g := range items(meta(tx)["innerInstructions"]) {
@@ -178,8 +180,71 @@ func TestLogsThatAreCutOff(t *testing.T) {
 			}
 		}
 	})
-	if got := told(decodeOne(t, d, flat)); len(got) > 2 {
+	if got := told(decodeOne(t, d, flat)); got != nil {
 		t.Errorf("a swap of which nobody knows what it called: %v", got)
+	}
+}
+
+// inner is an instruction that another one called, by the places of its program and accounts.
+func inner(program int, data []byte, accounts ...int) map[string]any {
+	return map[string]any{"programIdIndex": program, "accounts": accounts, "data": base58.Encode(data), "stackHeight": 2}
+}
+
+// edited is a transaction after a change.
+func edited(tb testing.TB, raw json.RawMessage, edit func(tx map[string]any)) json.RawMessage {
+	tb.Helper()
+	var tx map[string]any
+	if err := json.Unmarshal(raw, &tx); err != nil {
+		tb.Fatal(err)
+	}
+	edit(tx)
+	raw, err := json.Marshal(tx)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return raw
+}
+
+// TestAPoolThatIsMadeAndFilled: a transaction without its log makes a pool and then puts more into it. The pool has what the first call put there, and then what the second one did.
+func TestAPoolThatIsMadeAndFilled(t *testing.T) {
+	d, holder := newDecoder(t, everything()), market.RaydiumAMMv4Holder.String()
+	c := &calls{
+		program: ammProgram, data: append([]byte{ammInitialize2, 254}, numbersOf(0, 5, 6)...), named: map[string]string{"token_program": spltoken.Program}, accounts: []string{
+			"token_program", "ata_program", "system_program", "rent", "amm", "authority", "open_orders", "lp_mint", "token_0_mint", "token_1_mint", "coin_vault", "pc_vault", "from_0", "from_1",
+		},
+		balances: []map[string]any{balanceOf(12, accountOf("token_0_mint"), holder, 600), balanceOf(13, accountOf("token_1_mint"), holder, 800)},
+	}
+	const token, coin, pc, from0, from1 = 2, 12, 13, 14, 15
+	moves := func(amount0, amount1 uint64) []any {
+		return []any{inner(token, append([]byte{3}, numbersOf(amount0)...), from0, coin, from0), inner(token, append([]byte{3}, numbersOf(amount1)...), from1, pc, from1)}
+	}
+	raw := edited(t, c.raw(t), func(tx map[string]any) {
+		deposit := map[string]any{"programIdIndex": 0, "accounts": []int{token, 6, 7, 8, 9, coin, pc, from0, from1, 10, 11}, "data": base58.Encode([]byte{ammDeposit})}
+		message(tx)["instructions"] = append(items(message(tx)["instructions"]), deposit)
+		meta(tx)["innerInstructions"] = []any{map[string]any{"index": 0, "instructions": moves(500, 600)}, map[string]any{"index": 1, "instructions": moves(100, 200)}}
+	})
+	pool := key(accountOf("amm"))
+	want := []market.Event{
+		market.PoolCreated{Protocol: market.RaydiumAMMv4, Factory: key(ammProgram), Pool: pool, Token0: key(accountOf("token_0_mint")), Token1: key(accountOf("token_1_mint"))},
+		market.Reserves{Pool: pool, Reserve0: amountOf(500), Reserve1: amountOf(600)},
+		market.ReservesMoved{Pool: pool, Change0: in(amountOf(100)), Change1: in(amountOf(200))},
+	}
+	if list := eventsOf(decodeOne(t, d, raw)); !slices.Equal(list, want) {
+		t.Errorf("got %+v\nwant %+v", list, want)
+	}
+}
+
+// TestAnOrderBookThatSettles: where another program moves what an order book owes the pool, nobody knows what the call itself did.
+func TestAnOrderBookThatSettles(t *testing.T) {
+	d := newDecoder(t, everything())
+	for name, accounts := range map[string][]int{"a vault": {3, 7}, "others": {3, 12}} { // the first vault stands at 6
+		raw := edited(t, vaultCall(ammProgram, []byte{ammSwapBaseIn}, 1, 4, 17).raw(t), func(tx map[string]any) {
+			call := inner(9, []byte{5}, accounts...)
+			meta(tx)["innerInstructions"] = []any{map[string]any{"index": 0, "instructions": []any{call}}}
+		})
+		if list := eventsOf(decodeOne(t, d, raw)); (list == nil) != (name == "a vault") {
+			t.Errorf("an order book that has %s: %+v", name, list)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package decode
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,30 +176,96 @@ func TestMadePools(t *testing.T) {
 	}
 }
 
-// TestLiquidityWithoutALog: deposits and withdrawals of which no line of the log tells change a pool's reserves by what they do to its token accounts. What is owed stands in
-// these as well: who takes it leaves the reserves as they are.
+// vaultCall is a call about a pool whose token accounts stand at a place and the one after it, among so many accounts. The pool has 520 and 7 there before the transaction, and 500 and 9
+// after it.
+func vaultCall(program string, data []byte, pool, place, accounts int) *calls {
+	c := &calls{program: program, data: data}
+	for i := range accounts {
+		c.accounts = append(c.accounts, fmt.Sprintf("account %d", i))
+	}
+	c.accounts[pool], c.accounts[place], c.accounts[place+1] = "pool", "vault 0", "vault 1"
+	holder := market.RaydiumAMMv4Holder.String()
+	if program == cpmmProgram {
+		holder = market.RaydiumCPMMHolder.String()
+	}
+	c.before = []map[string]any{balanceOf(place+2, accountOf("token 0"), holder, 520), balanceOf(place+3, accountOf("token 1"), holder, 7)}
+	c.balances = []map[string]any{balanceOf(place+2, accountOf("token 0"), holder, 500), balanceOf(place+3, accountOf("token 1"), holder, 9)}
+	return c
+}
+
+// withForeignVault has another pool's account of a third token at a place before the pool's own, where the program takes any account.
+func withForeignVault(c *calls, place int, holder market.Address) *calls {
+	c.before = append([]map[string]any{balanceOf(place+2, accountOf("token of another pool"), holder.String(), 1)}, c.before...)
+	c.balances = append([]map[string]any{balanceOf(place+2, accountOf("token of another pool"), holder.String(), 1_000_000)}, c.balances...)
+	return c
+}
+
+// TestLiquidityWithoutALog: deposits and withdrawals of which no line of the log tells change a pool's reserves by what they do to its token accounts, whose places don't depend on who
+// else has accounts there. When the AMM v4 pays out what it owes, nothing but the reserves is left.
 func TestLiquidityWithoutALog(t *testing.T) {
-	const ammTakesOwed = 7
 	d := newDecoder(t, everything())
 	deposit, withdraw := instructionNamed("deposit"), instructionNamed("withdraw")
-	for name, c := range map[string]calls{
-		"a CPMM's deposit": {program: cpmmProgram, data: deposit[:]}, "a CPMM's withdrawal": {program: cpmmProgram, data: withdraw[:]},
-		"an AMM v4's deposit": {program: ammProgram, data: []byte{ammDeposit}}, "an AMM v4's withdrawal": {program: ammProgram, data: []byte{ammWithdraw}},
-		"an AMM v4's profit": {program: ammProgram, data: []byte{ammTakesOwed}},
+	pool := key(accountOf("pool"))
+	moved := market.ReservesMoved{Pool: pool, Change0: out(amountOf(20)), Change1: in(amountOf(2))}
+	for name, c := range map[string]struct {
+		*calls
+
+		want market.Event
+	}{
+		"a CPMM's deposit":                               {vaultCall(cpmmProgram, deposit[:], 2, 6, 13), moved},
+		"a CPMM's withdrawal":                            {vaultCall(cpmmProgram, withdraw[:], 2, 6, 14), moved},
+		"a CPMM's deposit beside another pool's account": {withForeignVault(vaultCall(cpmmProgram, deposit[:], 2, 6, 13), 4, market.RaydiumCPMMHolder), moved},
+		"an AMM v4's deposit":                            {vaultCall(ammProgram, []byte{ammDeposit}, 1, 5, 11), moved},
+		"an AMM v4's withdrawal":                         {vaultCall(ammProgram, []byte{ammWithdraw}, 1, 5, 11), moved},
+		"a deposit of the order book's time":             {vaultCall(ammProgram, []byte{ammDeposit}, 1, 6, 14), moved},
+		"a withdrawal of the order book's time":          {vaultCall(ammProgram, []byte{ammWithdraw}, 1, 6, 20), moved},
+		"a deposit beside another pool's account":        {withForeignVault(vaultCall(ammProgram, []byte{ammDeposit}, 1, 6, 14), 3, market.RaydiumAMMv4Holder), moved},
+		"what is owed is taken":                          {vaultCall(ammProgram, []byte{ammWithdrawPnL}, 1, 4, 10), market.Reserves{Pool: pool, Reserve0: amountOf(500), Reserve1: amountOf(9)}},
+		"what is owed in the order book's time":          {vaultCall(ammProgram, []byte{ammWithdrawPnL}, 1, 5, 17), market.Reserves{Pool: pool, Reserve0: amountOf(500), Reserve1: amountOf(9)}},
 	} {
-		holder := market.RaydiumAMMv4Holder
-		c.accounts = []string{"program", "pool", "authority", "vault 0", "vault 1"}
-		if c.program == cpmmProgram {
-			holder, c.accounts = market.RaydiumCPMMHolder, []string{"owner", "authority", "pool", "vault 0", "vault 1"}
+		if list := eventsOf(decodeOne(t, d, c.raw(t))); !slices.Equal(list, []market.Event{c.want}) {
+			t.Errorf("%s: %+v, want %+v", name, list, c.want)
 		}
-		c.before = []map[string]any{balanceOf(5, accountOf("token 0"), holder.String(), 520), balanceOf(6, accountOf("token 1"), holder.String(), 7)}
-		c.balances = []map[string]any{balanceOf(5, accountOf("token 0"), holder.String(), 500), balanceOf(6, accountOf("token 1"), holder.String(), 9)}
-		want := []market.Event{market.ReservesMoved{Pool: key(accountOf("pool")), Change0: out(amountOf(20)), Change1: in(amountOf(2))}}
-		if c.data[0] == ammTakesOwed {
-			want = nil
+	}
+	for name, c := range map[string]*calls{
+		"a deposit with too few accounts": vaultCall(ammProgram, []byte{ammDeposit}, 1, 3, 6),
+		"a swap with no accounts":         {program: ammProgram, data: []byte{ammSwapBaseIn}},
+		"a CPMM's swap with none":         {program: cpmmProgram, data: cpmmSwapIn[:]},
+		"accounts of nobody's pool":       vaultCall(cpmmProgram, deposit[:], 2, 8, 13),
+	} {
+		if list := eventsOf(decodeOne(t, d, c.raw(t))); list != nil {
+			t.Errorf("%s: %+v", name, list)
 		}
-		if list := eventsOf(decodeOne(t, d, c.raw(t))); !slices.Equal(list, want) {
-			t.Errorf("%s: %+v, want %+v", name, list, want)
+	}
+}
+
+// TestASwapBesideAnotherPoolsAccount: who swaps may have what they get sent to an account of another pool. Their swap is told by the accounts of its own.
+func TestASwapBesideAnotherPoolsAccount(t *testing.T) {
+	d := newDecoder(t, everything())
+	for name, c := range map[string]*calls{
+		"CPMM":                         withForeignVault(cpmmSwap(accountOf("input_token_mint"), accountOf("output_token_mint")), 5, market.RaydiumCPMMHolder),
+		"AMM v4":                       withForeignVault(vaultCall(ammProgram, []byte{ammSwapBaseIn}, 1, 4, 17), 3, market.RaydiumAMMv4Holder),
+		"AMM v4 with target orders":    withForeignVault(vaultCall(ammProgram, []byte{ammSwapBaseOut}, 1, 5, 18), 4, market.RaydiumAMMv4Holder),
+		"AMM v4 without order book":    vaultCall(ammProgram, []byte{ammSwapBaseInV2}, 1, 3, 8),
+		"AMM v4 with more than needed": vaultCall(ammProgram, []byte{ammSwapBaseOutV2}, 1, 3, 9),
+	} {
+		c.logs = []string{"Log truncated"}
+		list := eventsOf(decodeOne(t, d, c.raw(t)))
+		if len(list) != 3 {
+			t.Errorf("%s: %+v", name, list)
+			continue
+		}
+		r, _ := list[1].(market.ReservesMoved)
+		s, _ := list[2].(market.Swap)
+		if r.Change0 != s.Amount0 || r.Change1 != s.Amount1 || s.Amount0.Neg == s.Amount1.Neg || s.Amount0.Abs.GtUint64(200) || s.Amount1.Abs.GtUint64(200) {
+			t.Errorf("%s: %+v, and the reserves move by %+v", name, s, r)
+		}
+		owner := map[string]string{"CPMM": "payer", "AMM v4": "account 16", "AMM v4 with target orders": "account 17"}[name]
+		if owner == "" {
+			owner = "account 7"
+		}
+		if s.Recipient != key(accountOf(owner)) {
+			t.Errorf("%s is of %s", name, s.Recipient)
 		}
 	}
 }

@@ -93,18 +93,10 @@ func (c *call) pumpSwapEmit(t *pumpSwapTrade, base, quote market.SignedAmount) {
 	if c.Bad {
 		return
 	}
-	r.Reserve0, r.Reserve1 = moved(t.baseReserve, base), moved(t.quoteReserve, quote)
+	r.Reserve0, r.Reserve1 = base.AddedTo(t.baseReserve), quote.AddedTo(t.quoteReserve)
 	c.pumpSwapPoolOf(t.pool)
 	c.emit(r)
 	c.emit(market.Swap{Pool: t.pool, Sender: t.user, Recipient: t.user, Amount0: base, Amount1: quote})
-}
-
-// moved is a reserve after a change; nought where that takes more than is there.
-func moved(reserve market.Amount, change market.SignedAmount) market.Amount {
-	if after := in(reserve).Add(change); !after.Neg {
-		return after.Abs
-	}
-	return market.Amount{}
 }
 
 // pumpSwapLiquidity is DepositEvent and WithdrawEvent: the pool has what its accounts have after the transaction.

@@ -16,6 +16,7 @@ const (
 	ammInitialize2   = 1
 	ammDeposit       = 3
 	ammWithdraw      = 4
+	ammWithdrawPnL   = 7
 	ammSwapBaseIn    = 9
 	ammSwapBaseOut   = 11
 	ammSwapBaseInV2  = 16
@@ -28,49 +29,72 @@ const (
 	ammInitializePool = 4
 )
 
-func raydiumAMMv4(c *call) {
-	switch c.Byte() {
+// ammVaults is the place of the pool's first token account, behind which the second one stands. A call with more accounts than usual has one of an order book more before them, which
+// the program doesn't check.
+func ammVaults(instruction byte, accounts int) int {
+	place, usual := 5, 11 // of a deposit and of a withdrawal
+	switch instruction {
 	case ammInitialize2:
-		coin, pc, ok := c.vaults(market.RaydiumAMMv4Holder)
+		return 10
+	case ammSwapBaseInV2, ammSwapBaseOutV2:
+		return 3
+	case ammSwapBaseIn, ammSwapBaseOut:
+		place, usual = 4, 17
+	case ammWithdrawPnL:
+		place, usual = 4, 10
+	}
+	if accounts > usual {
+		place++
+	}
+	return place
+}
+
+func raydiumAMMv4(c *call) {
+	instruction, accounts := c.Byte(), len(c.r.tx.accountsOf(c.at))
+	place := ammVaults(instruction, accounts)
+	switch instruction {
+	case ammInitialize2:
+		coin, pc, ok := c.vaults(market.RaydiumAMMv4Holder, place)
 		if !ok {
 			return
 		}
 		c.Skip(1) // a number that keys are derived with
-		pool := c.account(ammInitializePool)
-		if openAt := c.Uint64(); c.Bad || !c.r.isOpen(openAt) {
-			return
+		if openAt := c.Uint64(); !c.Bad && c.r.isOpen(openAt) {
+			c.opened(ammInitializePool, &coin, &pc, market.RaydiumAMMv4)
 		}
-		c.emit(market.PoolCreated{Protocol: market.RaydiumAMMv4, Factory: c.p.key, Pool: pool, Token0: coin.token, Token1: pc.token})
-		c.emit(market.Reserves{Pool: pool, Reserve0: coin.after, Reserve1: pc.after})
-	case ammDeposit, ammWithdraw: // another one takes what is owed, which is no part of the reserves
-		c.ammLiquidity()
+	case ammDeposit, ammWithdraw:
+		c.ammLiquidity(place)
+	case ammWithdrawPnL: // all that is owed is taken: the token accounts have the reserves and nothing else
+		if coin, pc, ok := c.vaults(market.RaydiumAMMv4Holder, place); ok && c.isAlone(c.r.tx.accountsOf(c.at)[ammPool]) {
+			c.emit(market.Reserves{Pool: c.account(ammPool), Reserve0: coin.after, Reserve1: pc.after})
+		}
 	case ammSwapBaseIn, ammSwapBaseOut, ammSwapBaseInV2, ammSwapBaseOutV2:
-		c.ammSwap()
+		c.ammSwap(place)
 	}
 }
 
 // ammLiquidity tells a deposit or a withdrawal by its line of the log, or, where the log is cut off, by what it did to the pool's token accounts.
-func (c *call) ammLiquidity() {
-	pool, line := c.account(ammPool), c.firstLine(rayLog)
-	switch told, ok := raylog.Liquidity(line); {
+func (c *call) ammLiquidity(place int) {
+	pool, lines := c.account(ammPool), c.linesOf(rayLog)
+	switch told, ok := raylog.Liquidity(lines); {
 	case pool.IsNone():
 	case ok:
 		r := market.Reserves{Pool: pool}
 		r.Reserve0, r.Reserve1 = told.After()
 		c.emit(r)
-	case line == nil:
-		c.moved(ammPool, market.RaydiumAMMv4Holder)
+	case len(lines) == 0:
+		c.moved(ammPool, market.RaydiumAMMv4Holder, place)
 	}
 }
 
 // ammSwap tells a swap by its line of the log, or, where the log is cut off, by what it did to the pool's token accounts.
-func (c *call) ammSwap() {
-	coin, pc, ok := c.vaults(market.RaydiumAMMv4Holder)
+func (c *call) ammSwap(place int) {
+	coin, pc, ok := c.vaults(market.RaydiumAMMv4Holder, place)
 	if !ok {
 		return
 	}
 	pool := c.account(ammPool)
-	told, ok := raylog.Swap(c.firstLine(rayLog))
+	told, ok := raylog.Swap(c.linesOf(rayLog))
 	r := market.Reserves{Pool: pool}
 	r.Reserve0, r.Reserve1 = told.After()
 	var reserves market.Event = r
@@ -82,8 +106,11 @@ func (c *call) ammSwap() {
 		told.Coin, told.PC = by[0], by[1]
 		reserves = market.ReservesMoved{Pool: pool, Change0: by[0], Change1: by[1]}
 	}
-	c.Bad = false // the rest of the instruction tells limits alone
-	trader := c.account(len(c.r.tx.accountsOf(c.at)) - 1)
+	c.Bad = false                  // the rest of the instruction tells limits alone
+	trader := c.account(place + 4) // behind the token accounts of the swap, or those and eight of an order book
+	if place > 3 {
+		trader = c.account(place + 12)
+	}
 	c.emit(market.PoolCreated{Protocol: market.RaydiumAMMv4, Factory: c.p.key, Pool: pool, Token0: coin.token, Token1: pc.token, Seen: true})
 	c.emit(reserves)
 	c.emit(market.Swap{Pool: pool, Sender: trader, Recipient: trader, Amount0: told.Coin, Amount1: told.PC})

@@ -31,6 +31,7 @@ const (
 	cpmmPayer                     = 0
 	cpmmInputMint, cpmmOutputMint = 10, 11
 	cpmmLiquidityPool             = 2
+	cpmmVaults                    = 6 // of a deposit and a withdrawal, too
 )
 
 func raydiumCPMM(c *call) {
@@ -39,8 +40,10 @@ func raydiumCPMM(c *call) {
 		return
 	}
 	switch discriminator(disc) {
-	case cpmmInitialize, cpmmInitializePermission:
-		c.cpmmCreated()
+	case cpmmInitialize:
+		c.cpmmCreated(3)
+	case cpmmInitializePermission:
+		c.cpmmCreated(4)
 	case cpmmSwapIn, cpmmSwapOut:
 		c.cpmmSwap()
 	case cpmmDeposit, cpmmWithdraw:
@@ -48,24 +51,15 @@ func raydiumCPMM(c *call) {
 	}
 }
 
-// cpmmCreated reads either of the two instructions that make a pool. They have the pool at different places, but always just before its two tokens.
-func (c *call) cpmmCreated() {
-	first, second, ok := c.vaults(market.RaydiumCPMMHolder)
-	if !ok {
+// cpmmCreated reads either of the two instructions that make a pool. They have the pool at different places. Behind it stand its two tokens, and five further its token accounts.
+func (c *call) cpmmCreated(pool int) {
+	first, second, ok := c.vaults(market.RaydiumCPMMHolder, pool+7)
+	if !ok || c.account(pool+1) != first.token || c.account(pool+2) != second.token {
 		return
 	}
 	c.Skip(8 + 8) // amounts
-	if openAt := c.Uint64(); c.Bad || !c.r.isOpen(openAt) {
-		return
-	}
-	accounts := c.r.tx.accountsOf(c.at)
-	for i := range accounts[:max(len(accounts)-2, 0)] {
-		if c.account(i+1) == first.token && c.account(i+2) == second.token {
-			pool := c.account(i)
-			c.emit(market.PoolCreated{Protocol: market.RaydiumCPMM, Factory: c.p.key, Pool: pool, Token0: first.token, Token1: second.token})
-			c.emit(market.Reserves{Pool: pool, Reserve0: first.after, Reserve1: second.after})
-			return
-		}
+	if openAt := c.Uint64(); !c.Bad && c.r.isOpen(openAt) {
+		c.opened(pool, &first, &second, market.RaydiumCPMM)
 	}
 }
 
@@ -101,10 +95,10 @@ func (c *call) cpmmSwap() {
 		if b.Bad {
 			return
 		}
-		after = [2]market.Amount{moved(before[0], by[0]), moved(before[1], by[1])}
+		after = [2]market.Amount{by[0].AddedTo(before[0]), by[1].AddedTo(before[1])}
 	} else {
-		input, output, ok := c.vaults(market.RaydiumCPMMHolder)
-		if !ok {
+		input, output, ok := c.vaults(market.RaydiumCPMMHolder, cpmmVaults)
+		if !ok || input.token != given || output.token != got {
 			return
 		}
 		changes, ok := c.changes(cpmmPool, &input, &output)
@@ -118,12 +112,12 @@ func (c *call) cpmmSwap() {
 		by[0], by[1] = by[1], by[0]
 		after[0], after[1] = after[1], after[0]
 	}
-	c.emit(market.PoolCreated{Protocol: market.RaydiumCPMM, Factory: c.p.key, Pool: pool, Token0: given, Token1: got, Seen: true})
+	var reserves market.Event = market.ReservesMoved{Pool: pool, Change0: by[0], Change1: by[1]}
 	if told {
-		c.emit(market.Reserves{Pool: pool, Reserve0: after[0], Reserve1: after[1]})
-	} else {
-		c.emit(market.ReservesMoved{Pool: pool, Change0: by[0], Change1: by[1]})
+		reserves = market.Reserves{Pool: pool, Reserve0: after[0], Reserve1: after[1]}
 	}
+	c.emit(market.PoolCreated{Protocol: market.RaydiumCPMM, Factory: c.p.key, Pool: pool, Token0: given, Token1: got, Seen: true})
+	c.emit(reserves)
 	c.emit(market.Swap{Pool: pool, Sender: c.account(cpmmPayer), Recipient: c.account(cpmmPayer), Amount0: by[0], Amount1: by[1]})
 }
 
@@ -131,7 +125,7 @@ func (c *call) cpmmSwap() {
 func (c *call) cpmmLiquidity() {
 	b, ok := c.told(cpmmLpChangeEvent)
 	if !ok {
-		c.moved(cpmmLiquidityPool, market.RaydiumCPMMHolder)
+		c.moved(cpmmLiquidityPool, market.RaydiumCPMMHolder, cpmmVaults)
 		return
 	}
 	r := market.Reserves{Pool: b.Key()}

@@ -204,7 +204,7 @@ func expected(t *testing.T, tx *solanatest.Transaction) (out []string) {
 			if full["quote_mint"] != nil {
 				quote = fmt.Sprint(full["quote_mint"])
 			}
-			if quote == systemProgram {
+			if quote == noProgram {
 				quote = market.Native.String()
 			}
 			out = append(out, fmt.Sprintf("pump-fun launches %s %q %q %q by %s for %s: %s for sale", e["mint"], e["name"], e["symbol"], e["uri"], creator, quote, n("real_token_reserves")))
@@ -223,7 +223,7 @@ func expected(t *testing.T, tx *solanatest.Transaction) (out []string) {
 	return out
 }
 
-const systemProgram = "11111111111111111111111111111111"
+const noProgram = "11111111111111111111111111111111"
 
 func ray(n func(string) *big.Int, isIn bool) []string {
 	given, got := n("amount_in"), n("out_amount")

@@ -14,20 +14,27 @@ type vault struct {
 	before, after market.Amount
 }
 
-// vaults are a pool's token accounts among those of the instruction, in their order: the first two that are the holder's.
-func (c *call) vaults(holder market.Address) (first, second vault, ok bool) {
-	var found []vault
-	for _, place := range c.r.tx.accountsOf(c.teller()) {
-		for k := range c.r.tx.post {
-			if b := &c.r.tx.post[k]; b.account == place && c.r.key(b.owner) == holder {
-				found = append(found, vault{account: place, token: c.r.key(b.mint), after: amountOf(b.amount), before: c.r.before(place)})
-			}
+// vaults are a pool's token accounts, at a place among those of the instruction and the one after it; ok is false where they aren't two of the holder's. The program checks which accounts
+// stand there. It doesn't check each of the others: somebody may put an account of another pool there, or one of this pool once more.
+func (c *call) vaults(holder market.Address, place int) (first, second vault, ok bool) {
+	first, ok = c.vaultAt(holder, place)
+	second, also := c.vaultAt(holder, place+1)
+	return first, second, ok && also && first.token != second.token
+}
+
+func (c *call) vaultAt(holder market.Address, place int) (v vault, ok bool) {
+	accounts := c.r.tx.accountsOf(c.teller())
+	if place < 0 || place >= len(accounts) {
+		return v, false
+	}
+	v.account = accounts[place]
+	for k := range c.r.tx.post {
+		if b := &c.r.tx.post[k]; b.account == v.account && c.r.key(b.owner) == holder {
+			v.token, v.before, v.after = c.r.key(b.mint), c.r.before(v.account), amountOf(b.amount)
+			return v, true
 		}
 	}
-	if len(found) < 2 || found[0].token == found[1].token {
-		return first, second, false
-	}
-	return found[0], found[1], true
+	return v, false
 }
 
 // before is what a token account had before the transaction.
@@ -41,31 +48,51 @@ func (r *reader) before(account uint16) (a market.Amount) {
 }
 
 // changes are by how much the call changes its pool's token accounts: by what the transaction did to them, where no other call of the program has the pool among its
-// accounts; else by the transfers that the call made. What Token-2022 withholds of those counts as arrived. ok is false where nothing tells that the call moved anything.
+// accounts; else by the transfers that the call made. What Token-2022 withholds of those counts as arrived. ok is false where nothing tells that the call moved anything,
+// and where it had another program do something to the accounts: an order book that settles brings what was the pool's before.
 func (c *call) changes(pool int, list ...*vault) (by []market.SignedAmount, ok bool) {
 	by = make([]market.SignedAmount, len(list))
-	if c.isAlone(c.r.tx.accountsOf(c.at)[pool]) { // there is one, as the pool was read
-		for i, v := range list {
-			by[i] = in(v.after).Add(out(v.before))
-		}
-	} else {
-		for _, t := range c.transfers() {
-			for i, v := range list {
-				if t.from == v.account {
-					by[i] = by[i].Add(out(t.amount))
-				}
-				if t.to == v.account {
-					by[i] = by[i].Add(in(t.amount))
-				}
+	alone := c.isAlone(c.r.tx.accountsOf(c.at)[pool]) // there is one, as the pool was read
+	called, sure := c.called()
+	if !alone && !sure {
+		return nil, false
+	}
+	for i := range called {
+		at := &called[i]
+		program := c.r.account(at.program)
+		isToken := program == tokenProgram || program == address2022
+		t, moves := c.r.transferOf(at)
+		for n, v := range list {
+			switch {
+			case !isToken && program != systemProgram && slices.Contains(c.r.tx.accountsOf(at), v.account):
+				return nil, false
+			case !isToken || !moves || alone:
+			case t.from == v.account:
+				by[n] = by[n].Add(out(t.amount))
+			case t.to == v.account:
+				by[n] = by[n].Add(in(t.amount))
 			}
+		}
+	}
+	for n, v := range list {
+		if alone {
+			by[n] = in(v.after).Add(out(v.before))
 		}
 	}
 	return by, slices.ContainsFunc(by, func(s market.SignedAmount) bool { return !s.IsZero() })
 }
 
+// opened tells a pool that the call makes, and what it puts there.
+func (c *call) opened(pool int, first, second *vault, protocol market.Protocol) {
+	c.emit(market.PoolCreated{Protocol: protocol, Factory: c.p.key, Pool: c.account(pool), Token0: first.token, Token1: second.token})
+	if by, ok := c.changes(pool, first, second); ok {
+		c.emit(market.Reserves{Pool: c.account(pool), Reserve0: by[0].AddedTo(first.before), Reserve1: by[1].AddedTo(second.before)})
+	}
+}
+
 // moved tells a call that changes a pool's reserves by what it did to the pool's token accounts. The accounts may have more than the reserves, which is owed to others.
-func (c *call) moved(pool int, holder market.Address) {
-	first, second, ok := c.vaults(holder)
+func (c *call) moved(pool int, holder market.Address, place int) {
+	first, second, ok := c.vaults(holder, place)
 	if !ok || c.account(pool).IsNone() {
 		return
 	}
@@ -78,7 +105,7 @@ func (c *call) moved(pool int, holder market.Address) {
 func (c *call) isAlone(pool uint16) bool {
 	key := string(c.r.tx.keys[pool])
 	for i := range c.r.tx.instructions {
-		if at := &c.r.tx.instructions[i]; at != c.at && at.program == c.at.program {
+		if at := &c.r.tx.instructions[i]; i != c.index && at.program == c.at.program {
 			for _, place := range c.r.tx.accountsOf(at) {
 				if string(c.r.tx.keys[place]) == key {
 					return false
@@ -95,29 +122,20 @@ type transfer struct {
 	amount   market.Amount
 }
 
-// transfers are those of tokens that the call made, or what it called; none where the node doesn't tell which call called which.
-func (c *call) transfers() (list []transfer) {
-	if c.at.inner > 0 && c.at.height == 0 {
-		return nil
+// called are the instructions that the call made, and those that these made. sure is false where the node doesn't tell which call made which: then they are all that come after it.
+func (c *call) called() (list []instruction, sure bool) {
+	sure = c.at.inner == 0 || c.at.height > 0
+	list = c.r.tx.instructions[c.index+1:]
+	end := slices.IndexFunc(list, func(at instruction) bool {
+		return at.outer != c.at.outer || c.at.inner > 0 && sure && at.height <= c.at.height
+	})
+	if end < 0 {
+		end = len(list)
 	}
-	all := c.r.tx.instructions
-	for i := range all {
-		if &all[i] != c.at {
-			continue
-		}
-		for i++; i < len(all) && all[i].outer == c.at.outer && (c.at.inner == 0 || all[i].height > c.at.height); i++ {
-			if t, ok := c.r.transferOf(&all[i]); ok {
-				list = append(list, t)
-			}
-		}
-	}
-	return list
+	return list[:end], sure
 }
 
 func (r *reader) transferOf(at *instruction) (t transfer, ok bool) {
-	if program := r.account(at.program); program != tokenProgram && program != address2022 {
-		return t, false
-	}
 	data, ok := r.tx.appendData(nil, at)
 	if !ok {
 		return t, false

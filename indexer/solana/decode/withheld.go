@@ -10,12 +10,13 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// The token programs. A token of Token-2022 may withhold a part of what is transferred. That part is in nobody's balance until somebody takes it. It is part of
+// The programs that every chain of Solana has. A token of Token-2022 may withhold a part of what is transferred. That part is in nobody's balance until somebody takes it. It is part of
 // the supply all the while.
 var (
-	tokenProgram, _ = market.ParseSolanaAddress(spltoken.Program)
-	address2022, _  = market.ParseSolanaAddress(spltoken.Program2022)
-	program2022Key  = string(address2022.Bytes()[1:]) // as it stands on the wire
+	systemProgram, _ = market.ParseSolanaAddress("11111111111111111111111111111111")
+	tokenProgram, _  = market.ParseSolanaAddress(spltoken.Program)
+	address2022, _   = market.ParseSolanaAddress(spltoken.Program2022)
+	program2022Key   = string(address2022.Bytes()[1:]) // as it stands on the wire
 )
 
 // tokenSum sums up amounts of one token.

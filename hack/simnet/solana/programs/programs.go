@@ -72,6 +72,11 @@ func (t *Coin) Transfer(from, to, authority svm.Key, amount uint64) svm.Instruct
 	}
 }
 
+// PlainTransfer is Transfer without the token among the accounts, which SPL Token takes as well.
+func (t *Coin) PlainTransfer(from, to, authority svm.Key, amount uint64) svm.Instruction {
+	return svm.Instruction{Program: t.Program, Accounts: []svm.Account{svm.Written(from), svm.Written(to), svm.Signing(authority)}, Data: slices.Concat([]byte{3}, u64(amount))}
+}
+
 // Burn destroys tokens of a person.
 func (t *Coin) Burn(from, owner svm.Key, amount uint64) svm.Instruction {
 	return svm.Instruction{Program: t.Program, Accounts: []svm.Account{svm.Written(from), svm.Written(t.Mint), svm.Signing(owner)}, Data: slices.Concat([]byte{8}, u64(amount))}

@@ -26,18 +26,12 @@ type Told struct {
 
 // After are the reserves after it. Where less than nothing would be left there is nothing.
 func (t *Told) After() (coin, pc market.Amount) {
-	after := func(reserve market.Amount, change market.SignedAmount) market.Amount {
-		if sum := in(reserve).Add(change); !sum.Neg {
-			return sum.Abs
-		}
-		return market.Amount{}
-	}
-	return after(t.CoinReserve, t.Coin), after(t.PCReserve, t.PC)
+	return t.Coin.AddedTo(t.CoinReserve), t.PC.AddedTo(t.PCReserve)
 }
 
-// Swap reads a swap's line; ok is false for another one.
-func Swap(line []byte) (t Told, ok bool) {
-	b := borsh.NewReader(line)
+// Swap reads the line of a swap, the first one that the program logged; ok is false where it is another one, or there is none.
+func Swap(lines [][]byte) (t Told, ok bool) {
+	b := first(lines)
 	kind := b.Byte()
 	given, got := b.Amount(), b.Amount()
 	direction := b.Uint64()
@@ -57,9 +51,9 @@ func Swap(line []byte) (t Told, ok bool) {
 	return t, !b.Bad
 }
 
-// Liquidity reads the line of a deposit or of a withdrawal; ok is false for another one.
-func Liquidity(line []byte) (t Told, ok bool) {
-	b := borsh.NewReader(line)
+// Liquidity reads the line of a deposit or of a withdrawal; ok is false where it is another one, or there is none.
+func Liquidity(lines [][]byte) (t Told, ok bool) {
+	b := first(lines)
 	kind := b.Byte()
 	if b.Skip(8 + 8); kind == deposit { // two limits and which of them counts, or what is given back and what the user has of it
 		b.Skip(8)
@@ -70,6 +64,13 @@ func Liquidity(line []byte) (t Told, ok bool) {
 		t.Coin, t.PC = t.Coin.Negate(), t.PC.Negate()
 	}
 	return t, !b.Bad && (kind == deposit || kind == withdraw)
+}
+
+func first(lines [][]byte) borsh.Reader {
+	if len(lines) == 0 {
+		return borsh.NewReader(nil)
+	}
+	return borsh.NewReader(lines[0])
 }
 
 func in(a market.Amount) market.SignedAmount { return market.SignedAmount{Abs: a} }
