@@ -17,7 +17,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
-	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -125,50 +124,6 @@ func TestSolanaRangeMissing(t *testing.T) {
 	n.Lie(nil)
 	awaitSolana(t, st, w)
 	until("none is missing any more", func(s chainconfig.State) bool { return s.Missing == nil && testutil.ToFloat64(lacking) == 0 })
-}
-
-// TestAMissingRangeIsLeftBehindByANewIndex: blocks that no node has stop an index of a later start as well, as it goes on with what it has. A new generation that begins behind
-// them comes to the head, and is served.
-func TestAMissingRangeIsLeftBehindByANewIndex(t *testing.T) {
-	t.Parallel()
-	w := solanatest.NewWorld(7)
-	w.Grow(100)
-	n, st := solanaNode(t, w), storetest.Open(t, "sqlite")
-	at := len(w.Blocks) - 20
-	n.Lie(hides(w.Blocks[at].Number))
-	cfg := solanaConfig(n)
-	last := func() store.ChainStatus {
-		s, _, err := st.Chain(t.Context(), "solana")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	end := startSolana(t, st, cfg)
-	for range 3000 {
-		if last().Last.Number == w.Blocks[at-1].Number {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	end()
-	later := *cfg
-	later.Start.Block = w.Blocks[at+1].Number
-	end = startSolana(t, st, &later)
-	time.Sleep(500 * time.Millisecond)
-	end()
-	if s := last(); s.Last.Number != w.Blocks[at-1].Number {
-		t.Fatalf("an index with a later start is at %d, and should wait behind %d", s.Last.Number, w.Blocks[at-1].Number)
-	}
-	later.Generation = 2
-	end = startSolana(t, st, &later)
-	awaitSolana(t, st, w)
-	end()
-	fresh := storetest.Open(t, "sqlite")
-	end = startSolana(t, fresh, &later)
-	awaitSolana(t, fresh, w)
-	end()
-	wantSame(t, st, fresh, "solana")
 }
 
 // TestSolanaForgedBlock: one of three nodes tells other contents of blocks. They end as two others have them.
