@@ -5,13 +5,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -199,7 +199,7 @@ func (l *localSolana) lives(t *testing.T) {
 	all("the curve isn't the world's", func(of *life) bool {
 		got := l.launched(t, of.Token.String())
 		d := got.CurveDetail
-		return d != nil && d.RealQuote != nil && *d.RealQuote == fmt.Sprint(of.SOL) && (of.Program == solana.DBC || d.RealBase != nil && *d.RealBase == fmt.Sprint(of.Tokens)) &&
+		return d != nil && d.RealQuote != nil && *d.RealQuote == strconv.FormatUint(of.SOL, 10) && (of.Program == solana.DBC || d.RealBase != nil && *d.RealBase == strconv.FormatUint(of.Tokens, 10)) &&
 			got.Buyers1H != nil && *got.Buyers1H == 3 && got.Holders != nil && *got.Holders == 5 && got.FigureSources["holders"] == "rpc_accounts" // its creator is no buyer, but holds; so does the curve
 	})
 	for _, of := range list {
@@ -224,6 +224,7 @@ func (l *localSolana) lives(t *testing.T) {
 
 // graduated holds what the API says of a token in its pool against the world.
 func (l *localSolana) graduated(t *testing.T, of *life) {
+	t.Helper()
 	mint := of.Token.String()
 	price := float64(of.Pool.Quote) / sol / (float64(of.Pool.Base) / 1e6) * l.solUSD()
 	var info contract.TokenInfo
@@ -324,7 +325,7 @@ func (l *localSolana) memberOfSolana(t *testing.T) {
 		return list
 	}
 	l.until(t, "no trade of the member is in the feed", func() bool { // until the wallet is watched trades aren't theirs
-		l.do(t, l.Buy(ctx, c, who, sol))
+		l.do(t, l.Buy(t.Context(), c, who, sol))
 		return len(trades(t)) > 0
 	})
 	l.do(t, l.Buy(ctx, c, other, 10*sol))

@@ -72,11 +72,17 @@ type Account struct {
 	Signer, Writable bool
 }
 
-// Written, Signing, Reading and Paying are accounts by what they are in an instruction for: one that pays signs, and is written.
+// Written is an account that an instruction changes.
 func Written(k Key) Account { return Account{Key: k, Writable: true} }
+
+// Signing is an account that signs.
 func Signing(k Key) Account { return Account{Key: k, Signer: true} }
+
+// Reading is an account that is read alone.
 func Reading(k Key) Account { return Account{Key: k} }
-func Paying(k Key) Account  { return Account{Key: k, Signer: true, Writable: true} }
+
+// Paying is an account that pays: it signs, and changes.
+func Paying(k Key) Account { return Account{Key: k, Signer: true, Writable: true} }
 
 // Instruction is one of a transaction.
 type Instruction struct {
