@@ -211,6 +211,7 @@ func TestAPoolThatIsMadeAndFilled(t *testing.T) {
 	c := &calls{
 		program: ammProgram, data: append([]byte{ammInitialize2, 254}, numbersOf(0, 5, 6)...), named: map[string]string{"token_program": spltoken.Program}, accounts: []string{
 			"token_program", "ata_program", "system_program", "rent", "amm", "authority", "open_orders", "lp_mint", "token_0_mint", "token_1_mint", "coin_vault", "pc_vault", "from_0", "from_1",
+			"target_orders", "config", "fee", "market_program", "market", "wallet", "lp",
 		},
 		balances: []map[string]any{balanceOf(12, accountOf("token_0_mint"), holder, 600), balanceOf(13, accountOf("token_1_mint"), holder, 800)},
 	}
@@ -231,6 +232,32 @@ func TestAPoolThatIsMadeAndFilled(t *testing.T) {
 	}
 	if list := eventsOf(decodeOne(t, d, raw)); !slices.Equal(list, want) {
 		t.Errorf("got %+v\nwant %+v", list, want)
+	}
+}
+
+// TestADonationBesideASwap: what somebody gives a pool in the transaction of a swap whose log is cut off is no part of the swap, nor is what the swap moves from an account to itself.
+func TestADonationBesideASwap(t *testing.T) {
+	d := newDecoder(t, everything())
+	const coin, pc, from, to = 6, 7, 16, 17
+	for name, donation := range map[string]map[string]any{
+		"beside it": inner(2, append([]byte{3}, numbersOf(1000)...), from, pc, from), "to itself": nil,
+	} {
+		c := vaultCall(ammProgram, []byte{ammSwapBaseIn}, 1, 4, 17)
+		c.named = map[string]string{"account 0": spltoken.Program}
+		raw := edited(t, c.raw(t), func(tx map[string]any) {
+			moves := []any{inner(2, append([]byte{3}, numbersOf(2)...), from, pc, from), inner(2, append([]byte{3}, numbersOf(20)...), coin, to, from)}
+			if donation != nil {
+				message(tx)["instructions"] = append(items(message(tx)["instructions"]), donation)
+			} else {
+				nameAllAgain(tx)
+				moves = append(moves, inner(2, append([]byte{3}, numbersOf(50)...), coin, coin, from))
+			}
+			meta(tx)["innerInstructions"] = []any{map[string]any{"index": 0, "instructions": moves}}
+		})
+		list := eventsOf(decodeOne(t, d, raw))
+		if s, ok := list[len(list)-1].(market.Swap); !ok || s.Amount0 != out(amountOf(20)) || s.Amount1 != in(amountOf(2)) {
+			t.Errorf("%s: %+v", name, list)
+		}
 	}
 }
 

@@ -146,9 +146,22 @@ func TestMadePools(t *testing.T) {
 			calls{
 				program: ammProgram, data: []byte{ammInitialize2, 254}, accounts: []string{
 					"token_program", "ata_program", "system_program", "rent", "amm", "authority", "open_orders", "lp_mint", "token_0_mint", "token_1_mint", "coin_vault", "pc_vault",
+					"target_orders", "config", "fee", "market_program", "market", "wallet", "from_0", "from_1", "lp",
 				},
 				balances: []map[string]any{
 					balanceOf(12, accountOf("token_0_mint"), market.RaydiumAMMv4Holder.String(), 500), balanceOf(13, accountOf("token_1_mint"), market.RaydiumAMMv4Holder.String(), 600),
+				},
+			},
+			market.PoolCreated{Protocol: market.RaydiumAMMv4, Factory: key(ammProgram), Pool: key(accountOf("amm"))},
+		},
+		"AMM v4 without a market": {
+			calls{
+				program: ammProgram, data: []byte{ammInitialize2, 254}, accounts: []string{
+					"token_program", "ata_program", "system_program", "rent", "amm", "authority", "lp_mint", "token_0_mint", "token_1_mint", "coin_vault", "pc_vault",
+					"target_orders", "config", "fee", "market_program", "market", "wallet", "from_0", "from_1",
+				},
+				balances: []map[string]any{
+					balanceOf(11, accountOf("token_0_mint"), market.RaydiumAMMv4Holder.String(), 500), balanceOf(12, accountOf("token_1_mint"), market.RaydiumAMMv4Holder.String(), 600),
 				},
 			},
 			market.PoolCreated{Protocol: market.RaydiumAMMv4, Factory: key(ammProgram), Pool: key(accountOf("amm"))},
@@ -221,17 +234,17 @@ func TestLiquidityWithoutALog(t *testing.T) {
 		"a withdrawal of the order book's time":          {vaultCall(ammProgram, []byte{ammWithdraw}, 1, 6, 20), moved},
 		"a deposit beside another pool's account":        {withForeignVault(vaultCall(ammProgram, []byte{ammDeposit}, 1, 6, 14), 3, market.RaydiumAMMv4Holder), moved},
 		"what is owed is taken":                          {vaultCall(ammProgram, []byte{ammWithdrawPnL}, 1, 4, 10), market.Reserves{Pool: pool, Reserve0: amountOf(500), Reserve1: amountOf(9)}},
-		"what is owed in the order book's time":          {vaultCall(ammProgram, []byte{ammWithdrawPnL}, 1, 5, 17), market.Reserves{Pool: pool, Reserve0: amountOf(500), Reserve1: amountOf(9)}},
 	} {
 		if list := eventsOf(decodeOne(t, d, c.raw(t))); !slices.Equal(list, []market.Event{c.want}) {
 			t.Errorf("%s: %+v, want %+v", name, list, c.want)
 		}
 	}
 	for name, c := range map[string]*calls{
-		"a deposit with too few accounts": vaultCall(ammProgram, []byte{ammDeposit}, 1, 3, 6),
-		"a swap with no accounts":         {program: ammProgram, data: []byte{ammSwapBaseIn}},
-		"a CPMM's swap with none":         {program: cpmmProgram, data: cpmmSwapIn[:]},
-		"accounts of nobody's pool":       vaultCall(cpmmProgram, deposit[:], 2, 8, 13),
+		"a deposit with too few accounts":  vaultCall(ammProgram, []byte{ammDeposit}, 1, 3, 6),
+		"what is owed, with an order book": vaultCall(ammProgram, []byte{ammWithdrawPnL}, 1, 5, 17),
+		"a swap with no accounts":          {program: ammProgram, data: []byte{ammSwapBaseIn}},
+		"a CPMM's swap with none":          {program: cpmmProgram, data: cpmmSwapIn[:]},
+		"accounts of nobody's pool":        vaultCall(cpmmProgram, deposit[:], 2, 8, 13),
 	} {
 		if list := eventsOf(decodeOne(t, d, c.raw(t))); list != nil {
 			t.Errorf("%s: %+v", name, list)

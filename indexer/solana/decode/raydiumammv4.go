@@ -29,19 +29,19 @@ const (
 	ammInitializePool = 4
 )
 
-// ammVaults is the place of the pool's first token account, behind which the second one stands. A call with more accounts than usual has one of an order book more before them, which
-// the program doesn't check.
+// ammVaults is the place of the pool's first token account, behind which the second one stands. A call with more accounts than usual has one more before them, which today's program
+// doesn't check.
 func ammVaults(instruction byte, accounts int) int {
 	place, usual := 5, 11 // of a deposit and of a withdrawal
 	switch instruction {
 	case ammInitialize2:
-		return 10
+		place, usual = 9, 19
 	case ammSwapBaseInV2, ammSwapBaseOutV2:
 		return 3
 	case ammSwapBaseIn, ammSwapBaseOut:
 		place, usual = 4, 17
 	case ammWithdrawPnL:
-		place, usual = 4, 10
+		return 4
 	}
 	if accounts > usual {
 		place++
@@ -64,8 +64,8 @@ func raydiumAMMv4(c *call) {
 		}
 	case ammDeposit, ammWithdraw:
 		c.ammLiquidity(place)
-	case ammWithdrawPnL: // all that is owed is taken: the token accounts have the reserves and nothing else
-		if coin, pc, ok := c.vaults(market.RaydiumAMMv4Holder, place); ok && c.isAlone(c.r.tx.accountsOf(c.at)[ammPool]) {
+	case ammWithdrawPnL: // all that is owed is taken: the token accounts have the reserves and nothing else. With more accounts an order book may have some of them.
+		if coin, pc, ok := c.vaults(market.RaydiumAMMv4Holder, place); ok && accounts == 10 && c.isAlone(ammPool, &coin, &pc) {
 			c.emit(market.Reserves{Pool: c.account(ammPool), Reserve0: coin.after, Reserve1: pc.after})
 		}
 	case ammSwapBaseIn, ammSwapBaseOut, ammSwapBaseInV2, ammSwapBaseOutV2:

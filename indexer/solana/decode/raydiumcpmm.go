@@ -25,7 +25,7 @@ var (
 	cpmmLpChangeEvent = eventNamed("LpChangeEvent")
 )
 
-// Accounts of a swap.
+// Accounts of a swap, and of a deposit and a withdrawal.
 const (
 	cpmmPool                      = 3
 	cpmmPayer                     = 0
@@ -87,12 +87,9 @@ func (c *call) cpmmSwap() {
 	var after [2]market.Amount
 	b, told := c.told(cpmmSwapEvent)
 	if told {
-		if b.Key() != pool {
-			return
-		}
-		before := [2]market.Amount{b.Amount(), b.Amount()}
+		of, before := b.Key(), [2]market.Amount{b.Amount(), b.Amount()}
 		by = [2]market.SignedAmount{in(b.Amount()), out(b.Amount())}
-		if b.Bad {
+		if b.Bad || of != pool {
 			return
 		}
 		after = [2]market.Amount{by[0].AddedTo(before[0]), by[1].AddedTo(before[1])}

@@ -47,26 +47,26 @@ func (r *reader) before(account uint16) (a market.Amount) {
 	return a
 }
 
-// changes are by how much the call changes its pool's token accounts: by what the transaction did to them, where no other call of the program has the pool among its
-// accounts; else by the transfers that the call made. What Token-2022 withholds of those counts as arrived. ok is false where nothing tells that the call moved anything,
+// changes are by how much the call changes its pool's token accounts: by what the transaction did to them, where nothing else there is about the pool; else by the transfers that the call
+// made. What Token-2022 withholds of those counts as arrived. ok is false where nothing tells that the call moved anything,
 // and where it had another program do something to the accounts: an order book that settles brings what was the pool's before.
 func (c *call) changes(pool int, list ...*vault) (by []market.SignedAmount, ok bool) {
 	by = make([]market.SignedAmount, len(list))
-	alone := c.isAlone(c.r.tx.accountsOf(c.at)[pool]) // there is one, as the pool was read
 	called, sure := c.called()
+	alone := c.isAlone(pool, list...)
 	if !alone && !sure {
 		return nil, false
 	}
 	for i := range called {
 		at := &called[i]
 		program := c.r.account(at.program)
-		isToken := program == tokenProgram || program == address2022
+		isToken := isTokenProgram(program)
 		t, moves := c.r.transferOf(at)
 		for n, v := range list {
 			switch {
 			case !isToken && program != systemProgram && slices.Contains(c.r.tx.accountsOf(at), v.account):
 				return nil, false
-			case !isToken || !moves || alone:
+			case !isToken || !moves || alone || t.from == t.to:
 			case t.from == v.account:
 				by[n] = by[n].Add(out(t.amount))
 			case t.to == v.account:
@@ -101,19 +101,28 @@ func (c *call) moved(pool int, holder market.Address, place int) {
 	}
 }
 
-// isAlone reports whether no other call of the program in the transaction has a pool among its accounts.
-func (c *call) isAlone(pool uint16) bool {
-	key := string(c.r.tx.keys[pool])
+// isAlone reports whether nothing else in the transaction is about a pool, given by its place among the call's accounts, where there is one: no other call of the program has it among
+// its accounts, and no call of a token program but those that the call made has one of its token accounts.
+func (c *call) isAlone(pool int, list ...*vault) bool {
+	called, _ := c.called()
+	key := string(c.r.tx.keys[c.r.tx.accountsOf(c.at)[pool]])
 	for i := range c.r.tx.instructions {
-		if at := &c.r.tx.instructions[i]; i != c.index && at.program == c.at.program {
-			for _, place := range c.r.tx.accountsOf(at) {
-				if string(c.r.tx.keys[place]) == key {
-					return false
-				}
+		if i >= c.index && i <= c.index+len(called) {
+			continue
+		}
+		at := &c.r.tx.instructions[i]
+		isToken := isTokenProgram(c.r.account(at.program))
+		for _, place := range c.r.tx.accountsOf(at) {
+			if at.program == c.at.program && string(c.r.tx.keys[place]) == key || isToken && slices.ContainsFunc(list, func(v *vault) bool { return v.account == place }) {
+				return false
 			}
 		}
 	}
 	return true
+}
+
+func isTokenProgram(program market.Address) bool {
+	return program == tokenProgram || program == address2022
 }
 
 // transfer is a transfer between token accounts, by their places among the transaction's keys.
@@ -136,13 +145,10 @@ func (c *call) called() (list []instruction, sure bool) {
 }
 
 func (r *reader) transferOf(at *instruction) (t transfer, ok bool) {
-	data, ok := r.tx.appendData(nil, at)
-	if !ok {
-		return t, false
-	}
+	data, read := r.tx.appendData(nil, at)
 	amount, to, ok := spltoken.Transfer(data)
 	accounts := r.tx.accountsOf(at)
-	if !ok || len(accounts) <= to {
+	if !read || !ok || len(accounts) <= to {
 		return t, false
 	}
 	return transfer{from: accounts[0], to: accounts[to], amount: amount}, true
