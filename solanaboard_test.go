@@ -125,7 +125,7 @@ func TestSolanaBoard(t *testing.T) {
 	t.Run("lives", l.lives)
 }
 
-// everyBoard wants launches of every venue on the boards, each by itself too.
+// everyBoard wants launches of every venue on the boards, tokens on the market, and the price of SOL.
 func (l *localSolana) everyBoard(t *testing.T) {
 	states := map[string]map[contract.GraduationState]int{}
 	for _, c := range slices.Concat(l.board(t, "sort=new"), l.board(t, "sort=graduated")) {

@@ -140,7 +140,7 @@ func TestLiquidityOfOneRange(t *testing.T) {
 		"a second swap":            {[]market.Event{old, swapTo(0, e18(1)), swapTo(600, e18(1))}, told},
 		"a second swap downwards":  {[]market.Event{old, swapTo(600, e18(1)), swapTo(0, e18(1))}, told},
 		"more after a second swap": {[]market.Event{old, swapTo(0, e18(1)), swapTo(600, e18(1)), changed(in(e18(7)))}, more},
-		"less than nothing after":  {[]market.Event{old, swapTo(0, e18(1)), swapTo(600, e18(1)), changed(out(*new(market.Amount).Add(&told, market1())))}, market.Amount{}},
+		"less than nothing after":  {[]market.Event{old, swapTo(0, e18(1)), swapTo(600, e18(1)), changed(out(*new(market.Amount).Add(&told, new(raw(1)))))}, market.Amount{}},
 	} {
 		b := stage(t, ofSolana)
 		for _, e := range c.events {
@@ -151,8 +151,6 @@ func TestLiquidityOfOneRange(t *testing.T) {
 		}
 	}
 }
-
-func market1() *market.Amount { return new(raw(1)) }
 
 // TestPegAtItsBound: a peg stands while the asset's own pools are within its bound, the bound itself included. One without a bound always stands.
 func TestPegAtItsBound(t *testing.T) {

@@ -26,7 +26,7 @@ func (o OneRange) Quote() Quote {
 	r := o.Reserves
 	reach := r.Quote // as much quote as a range without ends has
 	if !o.Liquidity.IsZero() {
-		// (the program's source, cp-amm, get_delta_amount_a and _b): of the second token the liquidity holds L·√P above the price 0, of the first one L/√P.
+		// The liquidity holds L·√P of the second token from the price 0 up to P, and L/√P of the first one from P on (the program's source, cp-amm, get_delta_amount_b and _a).
 		reach = o.Liquidity.Float64() / (1 << 64)
 		if s := o.SqrtPriceX96.Float64() / q96; o.BaseIs0 {
 			reach *= s
@@ -42,9 +42,9 @@ func (o OneRange) Quote() Quote {
 // square root of the price, in units of 2^-64. The program rounds either.
 const leastCrossed, leastRise = 10_000, 1 << 16
 
-// LiquidityAfter is the liquidity of a pool that tells its price after a swap, whose price the pool doesn't have yet. V3-like pools tell it. Of a pool of one range it follows
-// from how far the swap moved the price, L = 2^128 Δb/Δ√P with √P in units of 2^-64. The one that is known stays where that is about the same, and where the swap tells none or is too small; without one it
-// is 0 then.
+// LiquidityAfter is the liquidity after a swap of a pool that tells its price; the pool still has the price before it. V3-like pools tell their liquidity. That of a pool of one range
+// follows from how far the swap moved the price, L = 2^128 Δb/Δ√P with √P in units of 2^-64. Where that is about the liquidity that is known, and where the swap tells none or is too
+// small, the known one stays; without one it is 0.
 func LiquidityAfter(p *market.Pool, e *market.Swap) (liquidity market.Amount) {
 	if p.Protocol.Concentrated() {
 		return e.Liquidity

@@ -197,7 +197,7 @@ func (c *call) emit(e market.Event) {
 	}
 }
 
-// linesOf are the contents of the lines that this call of its program logged itself and that begin with a prefix, which the name of a kind of line begins.
+// linesOf are the contents of the lines that this call of its program logged itself and that begin with a prefix, such as "data: ".
 func (c *call) linesOf(prefix []byte) [][]byte {
 	nth := 0 // calls are logged in the order in which they ran
 	for i := range c.r.tx.instructions[:c.index] {

@@ -33,16 +33,7 @@ func change(tb testing.TB, signature string, edit func(tx map[string]any)) json.
 		if recorded.Signature != signature {
 			continue
 		}
-		var tx map[string]any
-		if err := json.Unmarshal(recorded.Raw, &tx); err != nil {
-			tb.Fatal(err)
-		}
-		edit(tx)
-		raw, err := json.Marshal(tx)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		return raw
+		return edited(tb, recorded.Raw, edit)
 	}
 	tb.Fatalf("%s isn't recorded", signature)
 	return nil

@@ -106,8 +106,9 @@ func (c *call) ammSwap(place int) {
 		told.Coin, told.PC = by[0], by[1]
 		reserves = market.ReservesMoved{Pool: pool, Change0: by[0], Change1: by[1]}
 	}
-	c.Bad = false                  // the rest of the instruction tells limits alone
-	trader := c.account(place + 4) // behind the token accounts of the swap, or those and eight of an order book
+	c.Bad = false // the rest of the instruction tells limits alone
+	// The trader stands behind the token accounts of the pool and of the user, between which a call of the order book's time has eight more.
+	trader := c.account(place + 4)
 	if place > 3 {
 		trader = c.account(place + 12)
 	}

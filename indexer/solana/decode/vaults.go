@@ -23,8 +23,8 @@ func (c *call) vaults(holder market.Address, place int) (first, second vault, ok
 }
 
 func (c *call) vaultAt(holder market.Address, place int) (v vault, ok bool) {
-	accounts := c.r.tx.accountsOf(c.teller())
-	if place < 0 || place >= len(accounts) {
+	accounts := c.r.tx.accountsOf(c.at)
+	if place >= len(accounts) {
 		return v, false
 	}
 	v.account = accounts[place]
@@ -121,9 +121,7 @@ func (c *call) isAlone(pool int, list ...*vault) bool {
 	return true
 }
 
-func isTokenProgram(program market.Address) bool {
-	return program == tokenProgram || program == address2022
-}
+func isTokenProgram(key market.Address) bool { return key == tokenProgram || key == address2022 }
 
 // transfer is a transfer between token accounts, by their places among the transaction's keys.
 type transfer struct {

@@ -17,8 +17,8 @@ var (
 // ends so.
 const own = ':'
 
-// Lines are the contents, in base64, of the lines that a call of a program logged itself and that begin with a prefix, without those of the programs that it called. nth
-// is how many calls of the program ran before. Where the log is cut off before them there are none.
+// Lines are the contents of the lines that a call of a program logged itself and that begin with a prefix, without those of the programs that it called. They stand behind
+// the prefix in base64, and are decoded. nth is how many calls of the program ran before. Where the log is cut off before them there are none.
 func Lines(log [][]byte, program []byte, nth int, prefix []byte) (out [][]byte) {
 	depth, inside := 0, 0
 	for _, line := range log {
