@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry/span"
@@ -90,7 +91,10 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 	for batch, err := range ix.nodes.Backfill(ctx, ix.state.Last(), first, last) {
 		ix.pulse.beat()
 		if err != nil {
-			return err
+			if ctx.Err() != nil || errors.Is(err, rpc.ErrGarbage) {
+				return err // a block that doesn't follow those before it may be the right one
+			}
+			return errors.Join(commit(), err)
 		}
 		for i := range batch.Blocks {
 			for j := range batch.Blocks[i].Txs {

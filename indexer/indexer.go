@@ -578,13 +578,7 @@ func (ix *Indexer) begin(ctx context.Context) error {
 	if !ix.cfg.Start.Now {
 		safe = min(safe, ix.cfg.Start.Block-1)
 	}
-	h, err := ix.nodes.Header(ctx, safe)
-	if errors.Is(err, chain.ErrSkipped) {
-		var next []chain.Header
-		if next, err = ix.nodes.Headers(ctx, market.Header{}, safe, safe); err == nil {
-			h = next[0]
-		}
-	}
+	h, err := ix.headerToBeginAfter(ctx, safe)
 	if err != nil {
 		return err
 	}
@@ -595,4 +589,22 @@ func (ix *Indexer) begin(ctx context.Context) error {
 	}
 	c.First = h.Number + 1
 	return ix.write(ctx, c, began)
+}
+
+// headerToBeginAfter is the header of a block, or of the next one where the chain has none of that number. Where no endpoint has the block it is that of the
+// declared start, if they have that: who leaves missing blocks behind may write the number right above them.
+func (ix *Indexer) headerToBeginAfter(ctx context.Context, number uint64) (chain.Header, error) {
+	h, err := ix.nodes.Header(ctx, number)
+	missing, isMissing := errors.AsType[*chain.RangeMissingError](err)
+	if !isMissing && !errors.Is(err, chain.ErrSkipped) {
+		return h, err
+	}
+	next, err := ix.nodes.Headers(ctx, market.Header{}, number, number)
+	switch {
+	case err != nil:
+		return h, err
+	case isMissing && !ix.cfg.Start.Now && next[0].Number > ix.cfg.Start.Block:
+		return h, missing
+	}
+	return next[0], nil
 }

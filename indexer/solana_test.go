@@ -95,16 +95,32 @@ func awaitSolana(t *testing.T, st *store.Store, w *solanatest.World) {
 	t.Fatalf("the index is at %+v, and the head at %+v", last.Last, want.Header)
 }
 
-// wantSame holds an index's rows against a fresh index's.
+// eventually waits until something is so.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(90 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it did not come about that " + what)
+		}
+	}
+}
+
+// wantSame holds an index's rows against a fresh index's of the same name.
 func wantSame(t *testing.T, st, fresh *store.Store, id string) {
+	t.Helper()
+	wantRowsOf(t, st, id, fresh, id)
+}
+
+// wantRowsOf holds an index's rows against a fresh index's.
+func wantRowsOf(t *testing.T, st *store.Store, id string, fresh *store.Store, freshID string) {
 	t.Helper()
 	got, err := st.Inspect.Derived(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := fresh.Inspect.Derived(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
+	want, err := fresh.Inspect.Derived(t.Context(), freshID)
+	if err != nil || len(want["trades"]) == 0 {
+		t.Fatalf("a fresh index has %d trades, %v", len(want["trades"]), err)
 	}
 	for table := range want {
 		if !slices.Equal(got[table], want[table]) {

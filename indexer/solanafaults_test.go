@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -63,10 +64,18 @@ func TestSolanaBlockThatANodeLacks(t *testing.T) {
 			wantSame(t, st, fresh, "solana")
 
 			end = startSolana(t, alone, solanaConfig(n))
+			indexed := func() uint64 {
+				s, _, err := alone.Chain(t.Context(), "solana")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s.Last.Number
+			}
+			below := w.Blocks[len(w.Blocks)-behind-2].Number
+			eventually(t, "the index has the block below the gap", func() bool { return indexed() >= below })
 			time.Sleep(time.Second) // nothing tells that it waits for good
-			s, _, err := alone.Chain(t.Context(), "solana")
-			if err != nil || s.Last.Number >= missing.Number {
-				t.Errorf("the index went to block %d past a missing one, %d: %v", s.Last.Number, missing.Number, err)
+			if now := indexed(); now != below {
+				t.Errorf("the index is at block %d, and at %d blocks are missing", now, missing.Number)
 			}
 			n.Lie(nil)
 			awaitSolana(t, alone, w)
@@ -124,6 +133,70 @@ func TestSolanaRangeMissing(t *testing.T) {
 	n.Lie(nil)
 	awaitSolana(t, st, w)
 	until("none is missing any more", func(s chainconfig.State) bool { return s.Missing == nil && testutil.ToFloat64(lacking) == 0 })
+}
+
+// TestSolanaStartAboveAGap: an index that waits at a gap for good is left behind by a start above the gap and a new generation, as docs/kubernetes.md says. The new
+// one has the rows of an index that never knew the blocks below. A start within the gap waits as well.
+func TestSolanaStartAboveAGap(t *testing.T) {
+	t.Parallel()
+	w := solanatest.NewWorld(5)
+	w.Grow(200)
+	n, st := solanaNode(t, w), storetest.Open(t, "sqlite")
+	at := len(w.Blocks) - 120
+	n.Lie(hides(w.Blocks[at].Number, w.Blocks[at+1].Number))
+	end := startSolana(t, st, solanaConfig(n))
+	eventually(t, "the index has the block below the gap", func() bool {
+		s, _, err := st.Chain(t.Context(), "solana")
+		return err == nil && s.Last.Number == w.Blocks[at-1].Number
+	})
+	end()
+	head := w.Blocks[len(w.Blocks)-1].Number
+	generation := int64(1)
+	for _, c := range []struct {
+		name  string
+		start uint64
+		waits bool
+	}{
+		{"within the gap", w.Blocks[at+1].Number, true},
+		{"right above it", w.Blocks[at+2].Number, false},
+		{"farther above", w.Blocks[at+5].Number, false},
+	} {
+		generation++
+		cfg := solanaConfig(n)
+		cfg.Start, cfg.Generation = chainconfig.Start{Block: c.start}, generation
+		ix, err := New(cfg, st, Options{Log: slog.New(slog.DiscardHandler), Now: time.Now, Holder: t.Name(), CachedRows: 1000, RereadPause: 10 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			ix.Keep(ctx)
+		}()
+		if c.waits {
+			eventually(t, "the index that starts "+c.name+" waits", func() bool {
+				s := ix.State().Reindexing
+				return s != nil && s.Phase == chainconfig.PhaseFailing && s.Indexed == nil
+			})
+		} else {
+			eventually(t, "the index that starts "+c.name+" is served, and at the head", func() bool {
+				list, err := st.Served().Chains(t.Context())
+				return err == nil && len(list) == 1 && list[0].Generation == generation && list[0].Last.Number == head
+			})
+		}
+		stop()
+		<-over
+		if c.waits {
+			continue
+		}
+		fresh := storetest.Open(t, "sqlite")
+		cfg.Generation = 1
+		end = startSolana(t, fresh, cfg)
+		awaitSolana(t, fresh, w)
+		end()
+		wantRowsOf(t, st, chainconfig.IndexID("solana", generation), fresh, "solana")
+	}
 }
 
 // TestSolanaForgedBlock: one of three nodes tells other contents of blocks. They end as two others have them.

@@ -236,6 +236,9 @@ func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last
 			}
 			for piece := range slices.Chunk(list, batchBlocks) {
 				batch, err := s.pastBatch(ctx, parent, piece)
+				if isGap(err) && len(batch.Blocks) > 0 && !yield(batch, nil) {
+					return
+				}
 				if err != nil {
 					yield(chain.Batch{}, err)
 					return
@@ -248,7 +251,14 @@ func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last
 	}
 }
 
-// pastBatch reads the blocks of some slots of the past, and those that a node left out between them.
+// isGap reports whether an error is that no endpoint has a range of blocks.
+func isGap(err error) bool {
+	_, ok := errors.AsType[*chain.RangeMissingError](err)
+	return ok
+}
+
+// pastBatch reads the blocks of some slots of the past, and those that a node left out between them. With an error it returns the blocks before the one that
+// failed.
 func (s *Source) pastBatch(ctx context.Context, parent market.Header, slots []uint64) (out chain.Batch, err error) {
 	blocks, errs := s.inParallel(slots, func(slot uint64) (read, error) {
 		r, err := s.fetch(ctx, slot, s.blockOn)
@@ -257,15 +267,13 @@ func (s *Source) pastBatch(ctx context.Context, parent market.Header, slots []ui
 		}
 		return r, err
 	})
-	for _, err := range errs {
-		if err != nil {
-			return out, err
-		}
-	}
 	known := &pastWord{first: slots[0], by: map[*endpoint]int{}}
 	out.Known = known
 	var parentBy *endpoint // nil of the batch before
 	for i := range blocks {
+		if errs[i] != nil {
+			return out, errs[i]
+		}
 		between, err := s.between(ctx, parent, &blocks[i])
 		if err != nil {
 			return out, err
@@ -283,10 +291,10 @@ func (s *Source) pastBatch(ctx context.Context, parent market.Header, slots []ui
 			}
 			parentBy, known.by[r.by] = r.by, r.by.Outvotes()
 			parent = r.Header
+			out.Last = chain.Header{Header: parent}
 			out.Blocks = append(out.Blocks, r.Block.Block) // one without events, too: an index that followed the chain may have kept a supply of it
 		}
 	}
-	out.Last = chain.Header{Header: parent}
 	return out, nil
 }
 
