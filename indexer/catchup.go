@@ -3,6 +3,7 @@ package indexer
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
@@ -52,6 +53,50 @@ func (ix *Indexer) catchUp(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	return ix.follow(ctx, next)
+}
+
+// begin sets the first block of a chain that was never indexed. It lies beyond the reach of reorgs even where the head was
+// asked for: there would be no block to go back to.
+func (ix *Indexer) begin(ctx context.Context) error {
+	if !ix.state.Last().Hash.IsZero() || ix.cfg.Start.Block == 0 && !ix.cfg.Start.Now {
+		return nil
+	}
+	if ix.cfg.Start.Block > ix.head.Number {
+		return fmt.Errorf("chain %s: start block %d is above the head %d", ix.cfg.ID, ix.cfg.Start.Block, ix.head.Number)
+	}
+	safe := ix.head.Reached - min(ix.head.Reached, ix.cfg.ReorgBlocks)
+	if !ix.cfg.Start.Now {
+		safe = min(safe, ix.cfg.Start.Block-1)
+	}
+	h, err := ix.headerToBeginAfter(ctx, safe)
+	if err != nil {
+		return err
+	}
+	began := ix.o.Now()
+	c, err := ix.derived(ctx, nil, h.Header, false)
+	if err != nil {
+		return err
+	}
+	c.First = h.Number + 1
+	return ix.write(ctx, c, began)
+}
+
+// headerToBeginAfter is the header of a block, or of the next one where the chain has none of that number. Where no endpoint has the block it is that of the
+// declared start, if they have that: who leaves missing blocks behind may write the number right above them.
+func (ix *Indexer) headerToBeginAfter(ctx context.Context, number uint64) (chain.Header, error) {
+	h, err := ix.nodes.Header(ctx, number)
+	missing, isMissing := errors.AsType[*chain.RangeMissingError](err)
+	if !isMissing && !errors.Is(err, chain.ErrSkipped) {
+		return h, err
+	}
+	next, err := ix.nodes.Headers(ctx, market.Header{}, number, number)
+	switch {
+	case err != nil:
+		return h, err
+	case isMissing && !ix.cfg.Start.Now && next[0].Number > ix.cfg.Start.Block:
+		return h, missing
+	}
+	return next[0], nil
 }
 
 // isFar reports whether so many blocks are left up to one that no reorg reaches that reading them as the past is worth its requests: on a fast

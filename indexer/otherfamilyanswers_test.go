@@ -70,6 +70,10 @@ func (nobody) MadeIn(context.Context, market.TxID, market.Address) (supply uint6
 	return 0, false, nil
 }
 
+func (nobody) Liquidity(context.Context, *market.Pool, []market.Address) (l solana.Liquidity, known bool, err error) {
+	return l, false, rpc.ErrUnanswered
+}
+
 // ofOneChain are the checks of one chain's tokens, which the API asks for.
 type ofOneChain struct{ *trust.Checker }
 

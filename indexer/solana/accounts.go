@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/layout"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -71,7 +72,7 @@ func declaredOf(c *chainconfig.Chain) (list []chain.Declared, check []func(*acco
 		return ""
 	}
 	isToken := func(a *account) string {
-		if _, ok := mintOf(a); !ok {
+		if _, ok := layout.MintOf(&a.Account); !ok {
 			return "its account is no token's"
 		}
 		return ""

@@ -12,16 +12,14 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/layout"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// The layout of a token account: SPL Token's, which Token-2022 begins with as well. Token-2022 says behind it what the account is.
+// A multisig of Token-2022 is told by its length, and a token account of it by the byte behind it.
 const (
-	tokenAccountLen     = 165
-	tokenAccountOwnerAt = 32
-	tokenAccountSumEnd  = 72 // the end of the amount, which stands behind the owner
-	multisigLen         = 355
-	accountTypeHolder   = 2
+	multisigLen       = 355
+	accountTypeHolder = 2
 )
 
 // TellsHolders reports that nodes tell who has a token, and not which transfers there were.
@@ -60,12 +58,12 @@ func (e *endpoint) holdersOn(ctx context.Context, token market.Address, noEarlie
 	if err != nil {
 		return out, nil, err
 	}
-	if _, ok := mintOf(&mints[0]); !ok {
+	if _, ok := layout.MintOf(&mints[0].Account); !ok {
 		return out, fmt.Errorf("%s is no token now", token), nil
 	}
-	ask := holdersQuestion(token, mints[0].owner == token2022Program, noEarlier)
+	ask := holdersQuestion(token, mints[0].Owner == layout.Token2022Program, noEarlier)
 	ask.Take = func(raw json.RawMessage) (err error) {
-		out, err = holdings(raw, mints[0].owner == token2022Program, most)
+		out, err = holdings(raw, mints[0].Owner == layout.Token2022Program, most)
 		return err
 	}
 	if refused, err = e.askHolders(ctx, ask); errors.Is(refused, rpc.ErrTooLong) {
@@ -93,18 +91,18 @@ func (e *endpoint) askHolders(ctx context.Context, ask *rpc.Request) (refused, e
 
 // holdersQuestion asks for the accounts of a token of SPL Token, or of Token-2022, at a final block that is no earlier than a given one.
 func holdersQuestion(token market.Address, is2022 bool, noEarlier uint64) *rpc.Request {
-	of, length := tokenProgram, tokenAccountSumEnd-tokenAccountOwnerAt
+	of, length := layout.TokenProgram, layout.TokenAccountSumEnd-layout.TokenAccountOwnerAt
 	filters := []any{map[string]any{"memcmp": map[string]any{"offset": 0, "bytes": token.String()}}}
 	if is2022 {
-		of, length = token2022Program, accountTypeAt+1-tokenAccountOwnerAt
+		of, length = layout.Token2022Program, layout.AccountTypeAt+1-layout.TokenAccountOwnerAt
 	} else {
-		filters = append(filters, map[string]any{"dataSize": tokenAccountLen})
+		filters = append(filters, map[string]any{"dataSize": layout.TokenAccountLen})
 	}
 	return &rpc.Request{
 		Method: "getProgramAccounts", Optional: true,
 		Params: []any{of.String(), map[string]any{
 			"encoding": "base64", "commitment": "finalized", "withContext": true, "minContextSlot": noEarlier, "filters": filters,
-			"dataSlice": map[string]any{"offset": tokenAccountOwnerAt, "length": length},
+			"dataSlice": map[string]any{"offset": layout.TokenAccountOwnerAt, "length": length},
 		}},
 	}
 }
@@ -174,11 +172,11 @@ func readHoldings(d *json.Decoder, is2022 bool, most int64, amounts map[market.A
 		if err != nil {
 			return false, err
 		}
-		const whole = tokenAccountLen - tokenAccountOwnerAt
+		const whole = layout.TokenAccountLen - layout.TokenAccountOwnerAt
 		if is2022 && (a.Account.Space == multisigLen || len(data) < whole || len(data) > whole && data[whole] != accountTypeHolder) {
 			continue // it is of another kind, and begins as this token's accounts do
 		}
-		if len(data) < tokenAccountSumEnd-tokenAccountOwnerAt {
+		if len(data) < layout.TokenAccountSumEnd-layout.TokenAccountOwnerAt {
 			return false, errors.New("a token account that is too short")
 		}
 		owner, amount := market.SolanaAddress([32]byte(data)), binary.LittleEndian.Uint64(data[32:])

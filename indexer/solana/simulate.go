@@ -1,17 +1,15 @@
 package solana
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
-	"github.com/boardwalkhq/boardwalk/indexer/solana/pda"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/layout"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -73,19 +71,15 @@ type Holding struct {
 func (as Accounts) Holdings(ctx context.Context, token, program market.Address, owners []market.Address) ([]Holding, error) {
 	keys := make([]market.Address, len(owners))
 	for i, owner := range owners {
-		keys[i] = pda.Of(accountsProgram, keyOf(owner), keyOf(program), keyOf(token))
+		keys[i] = layout.UsualAccountOf(owner, program, token)
 	}
 	told, err := as.now(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Holding, len(owners))
-	for i, a := range told {
-		out[i] = Holding{Owner: owners[i], Account: keys[i], Slot: a.slot}
-		if a.owner == program && len(a.data) >= tokenAccountLen && bytes.Equal(a.data[:tokenAccountOwnerAt], keyOf(token)) &&
-			bytes.Equal(a.data[tokenAccountOwnerAt:tokenAccountOwnerAt+32], keyOf(owners[i])) {
-			out[i].Amount = binary.LittleEndian.Uint64(a.data[tokenAccountSumEnd-8:])
-		}
+	for i := range told {
+		out[i] = Holding{Owner: owners[i], Account: keys[i], Slot: told[i].slot, Amount: layout.HeldBy(owners[i], program, token, &told[i].Account)}
 	}
 	return out, nil
 }

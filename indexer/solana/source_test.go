@@ -13,6 +13,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/layout"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
 	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -287,8 +288,8 @@ func TestLongDescriptions(t *testing.T) {
 	long := solanatest.Mint(6, 1_000)
 	text := func(s string) []byte { return append(binary.LittleEndian.AppendUint32(nil, uint32(len(s))), s...) }
 	described := slices.Concat(make([]byte, 64), text("Long"), text("LNG"), text("https://example.com"), make([]byte, 60_000))
-	long.Owner = token2022Program.String()
-	long.Data = slices.Concat(long.Data, make([]byte, accountTypeAt-mintLen), []byte{accountTypeMint}, binary.LittleEndian.AppendUint16(nil, extensionMetadata),
+	long.Owner = layout.Token2022Program.String()
+	long.Data = slices.Concat(long.Data, make([]byte, layout.AccountTypeAt-82), []byte{1}, binary.LittleEndian.AppendUint16(nil, layout.TokenMetadata),
 		binary.LittleEndian.AppendUint16(nil, uint16(len(described))), described)
 	token := solanatest.Name("a long token")
 	nodes[0].SetAccount(token, long)
@@ -302,8 +303,8 @@ func TestLongDescriptions(t *testing.T) {
 	if err != nil || facts[0].Name != "Long" || facts[0].Symbol != "LNG" || facts[0].Decimals != 6 {
 		t.Errorf("%+v, error %v", facts, err)
 	}
-	if told, err := s.pool.List[0].accountsOn(t.Context(), []market.Address{mint}, 0); err != nil || len(told[0].data) != accountBytes {
-		t.Errorf("%d bytes of the account are read, error %v", len(told[0].data), err)
+	if told, err := s.pool.List[0].accountsOn(t.Context(), []market.Address{mint}, 0); err != nil || len(told[0].Data) != layout.MostRead {
+		t.Errorf("%d bytes of the account are read, error %v", len(told[0].Data), err)
 	}
 	if _, _, err := s.Accounts().TokenFacts(t.Context(), chain.Ref{Number: last.Number + 1}, []market.Address{mint}); !lacks(err) {
 		t.Errorf("a node that isn't at the block yet: %v", err)

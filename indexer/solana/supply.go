@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/layout"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -55,9 +56,9 @@ func (as Accounts) suppliesBut(ctx context.Context, but *endpoint, noEarlier uin
 	out = make([]*chain.SupplyAfter, len(tokens))
 	newest := max(noEarlier, as.s.highest()) + ahead // nobody is further
 	for i, token := range tokens {
-		if m, ok := mintOf(&accounts[i]); ok && token != wrappedSOL && accounts[i].slot <= newest {
+		if m, ok := layout.MintOf(&accounts[i].Account); ok && token != wrappedSOL && accounts[i].slot <= newest {
 			out[i] = &chain.SupplyAfter{SupplyFact: market.SupplyFact{Token: token}, After: accounts[i].slot}
-			out[i].Supply.SetUint64(m.supply)
+			out[i].Supply.SetUint64(m.Supply)
 		}
 	}
 	return out, by, nil

@@ -12,17 +12,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/layout"
 	"github.com/boardwalkhq/boardwalk/internal/market"
-)
-
-// Extensions of Token-2022 that give somebody power over other people's tokens (spl-token-2022, ExtensionType).
-const (
-	TransferFee         uint16 = 1
-	DefaultAccountState uint16 = 6
-	NonTransferable     uint16 = 9
-	PermanentDelegate   uint16 = 12
-	TransferHook        uint16 = 14
-	Pausable            uint16 = 26
 )
 
 // Token is what a node tells of a token now.
@@ -49,19 +40,19 @@ type Token struct {
 // Token asks a node for a token, and for what an account, which may be none, has of it.
 func (as Accounts) Token(ctx context.Context, token, creator market.Address) (out Token, err error) {
 	err = as.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
-		out = Token{Metadata: metadataOf(token)}
+		out = Token{Metadata: layout.MetadataOf(token)}
 		told, err := e.accountsOn(ctx, []market.Address{token, out.Metadata}, 0)
 		if err != nil {
 			return err
 		}
-		m, ok := mintOf(&told[0])
+		m, ok := layout.MintOf(&told[0].Account)
 		if out.Slot, out.Exists = told[0].slot, ok; !ok {
 			return nil
 		}
-		out.Program, out.Supply, out.Decimals, out.Extensions = told[0].owner, m.supply, m.decimals, m.extensions
-		out.MintAuthority, out.FreezeAuthority = m.mintAuthority, m.freezeAuthority
-		if out.Mutable, out.HasMetadata = isMutable(&told[1]); len(m.extensions[extensionMetadata]) >= 2*32 { // the name that counts
-			mayChange := m.extensions[extensionMetadata][:32]
+		out.Program, out.Supply, out.Decimals, out.Extensions = told[0].Owner, m.Supply, m.Decimals, m.Extensions
+		out.MintAuthority, out.FreezeAuthority = m.MintAuthority, m.FreezeAuthority
+		if out.Mutable, out.HasMetadata = layout.IsMutable(&told[1].Account); len(m.Extensions[layout.TokenMetadata]) >= 2*32 { // the name that counts
+			mayChange := m.Extensions[layout.TokenMetadata][:32]
 			out.Metadata, out.Mutable, out.HasMetadata = token, !bytes.Equal(mayChange, make([]byte, 32)), true
 		}
 		if creator.IsNone() {
@@ -122,44 +113,6 @@ func (as Accounts) MadeIn(ctx context.Context, tx market.TxID, token market.Addr
 	return supply, known, nil
 }
 
-// isMutable reads whether Metaplex's account of a token may be changed: it stands after the texts, a fee of 16 bits, the makers and whether it was sold.
-func isMutable(a *account) (mutable, told bool) {
-	const afterKeys, makerLen = 1 + 2*32, 32 + 1 + 1
-	if a.owner != metadataProgram || len(a.data) < afterKeys {
-		return false, false
-	}
-	rest := a.data[afterKeys:]
-	for range 3 { // name, symbol and URI
-		if len(rest) < 4 {
-			return false, false
-		}
-		n := uint64(binary.LittleEndian.Uint32(rest))
-		if rest = rest[4:]; n > uint64(len(rest)) {
-			return false, false
-		}
-		rest = rest[n:]
-	}
-	if len(rest) < 3 {
-		return false, false
-	}
-	hasMakers := rest[2] == 1
-	rest = rest[3:]
-	if hasMakers {
-		if len(rest) < 4 {
-			return false, false
-		}
-		n := uint64(binary.LittleEndian.Uint32(rest)) * makerLen
-		if rest = rest[4:]; n > uint64(len(rest)) {
-			return false, false
-		}
-		rest = rest[n:]
-	}
-	if len(rest) < 2 {
-		return false, false
-	}
-	return rest[1] == 1, true
-}
-
 // balanceOn is the sum of an owner's accounts of a token, and the slot that the answer is of.
 func (e *endpoint) balanceOn(ctx context.Context, token, owner market.Address) (sum, slot uint64, err error) {
 	var told struct {
@@ -180,10 +133,10 @@ func (e *endpoint) balanceOn(ctx context.Context, token, owner market.Address) (
 	}
 	for _, v := range told.Value {
 		a, err := v.Account.account()
-		if err != nil || len(a.data) != amountLen {
+		if err != nil || len(a.Data) != amountLen {
 			return 0, 0, errors.Join(err, rpc.ErrGarbage)
 		}
-		more := binary.LittleEndian.Uint64(a.data)
+		more := binary.LittleEndian.Uint64(a.Data)
 		if sum+more < sum {
 			return 0, 0, fmt.Errorf("%w: accounts that have more than a token's supply can be", rpc.ErrGarbage)
 		}

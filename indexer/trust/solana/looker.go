@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/layout"
 	check "github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -20,7 +21,7 @@ import (
 )
 
 // Version changes with what the checks find.
-const Version = "3"
+const Version = "4"
 
 const checkerID = "boardwalk-solana"
 
@@ -34,6 +35,8 @@ type Node interface {
 	Holdings(ctx context.Context, token, program market.Address, owners []market.Address) ([]solana.Holding, error)
 	// Simulate tells what a transaction would come to on a state that is no earlier than a slot's. Its error has solana.ErrNotSimulated in its tree where no node simulates any.
 	Simulate(ctx context.Context, transaction []byte, noEarlier uint64) (solana.Simulated, error)
+	// Liquidity tells a pool's shares, and what some owners have of them; known is false where its account is none of its protocol and program.
+	Liquidity(ctx context.Context, pool *market.Pool, owners []market.Address) (told solana.Liquidity, known bool, err error)
 }
 
 var _ Node = solana.Accounts{}
@@ -84,8 +87,9 @@ func (l *Looker) Look(ctx context.Context, known *check.Known) (r *trust.Report,
 	k.first(ctx)
 	if !k.failed {
 		k.trySales(ctx)
+		k.askShares(ctx)
 	}
-	return k.report(), !k.failed && !k.firstFailed && !k.saleFailed, nil
+	return k.report(), !k.failed && !k.firstFailed && !k.saleFailed && !k.sharesFailed, nil
 }
 
 // first looks for the oldest supply that is known: that of an older token a fact tells, that of a launched one the transaction that made it.
@@ -95,7 +99,7 @@ func (k *look) first(ctx context.Context) {
 	case first != nil && first.HasSupply:
 		k.oldest, k.hasOldest = first.Supply, true
 		k.oldestFrom = k.index.Evidence(k.token().String(), "the oldest known supply is "+first.Supply.Dec())
-	case launch != nil && !launch.Tx.IsNone() && k.told.Extensions[solana.TransferFee] == nil: // what such a token withholds is in no balance
+	case launch != nil && !launch.Tx.IsNone() && k.told.Extensions[layout.TransferFee] == nil: // what such a token withholds is in no balance
 		supply, known, err := k.l.node.MadeIn(ctx, launch.Tx, k.token())
 		k.firstFailed, k.hasOldest = err != nil, known && err == nil
 		k.oldest.SetUint64(supply)
@@ -118,6 +122,9 @@ type look struct {
 	moves      []move
 	unsold     string
 	saleFailed bool
+	// shares are those of the token's pool, if knowsShares; sharesFailed says that no node answered.
+	shares                    solana.Liquidity
+	knowsShares, sharesFailed bool
 }
 
 // checks are how each rule's check is made, and where its figure is from.
@@ -187,7 +194,7 @@ func (k *look) transferTax(rule trust.Rule) trust.Check {
 		return rule.Unknown(trust.CallFailed)
 	}
 	const olderAt, newerAt, rateAt = 72, 90, 16
-	fee, ok := k.told.Extensions[solana.TransferFee]
+	fee, ok := k.told.Extensions[layout.TransferFee]
 	switch {
 	case !ok:
 		return with(rule.Measure(0), k.account(k.token(), "it has no fee on transfers"))
@@ -233,16 +240,16 @@ func (k *look) extensions(rule trust.Rule) trust.Check {
 	}
 	const frozen = 2
 	var bad, may []string
-	if _, ok := k.told.Extensions[solana.NonTransferable]; ok {
+	if _, ok := k.told.Extensions[layout.NonTransferable]; ok {
 		bad = append(bad, "nobody can transfer it")
 	}
-	if state := k.told.Extensions[solana.DefaultAccountState]; len(state) > 0 && state[0] == frozen {
+	if state := k.told.Extensions[layout.DefaultAccountState]; len(state) > 0 && state[0] == frozen {
 		bad = append(bad, "new accounts of it are frozen")
 	}
-	if who := keyAt(k.told.Extensions[solana.PermanentDelegate], 0); !who.IsNone() {
+	if who := keyAt(k.told.Extensions[layout.PermanentDelegate], 0); !who.IsNone() {
 		bad = append(bad, who.String()+" may take anybody's tokens")
 	}
-	hook := k.told.Extensions[solana.TransferHook]
+	hook := k.told.Extensions[layout.TransferHook]
 	if program := keyAt(hook, hookProgramAt); !program.IsNone() {
 		may = append(may, "program "+program.String()+" decides about each transfer")
 	}
@@ -250,7 +257,7 @@ func (k *look) extensions(rule trust.Rule) trust.Check {
 		may = append(may, who.String()+" may set a program that decides about each transfer")
 	}
 	const paused = 32 // a byte, after who may pause
-	pausable := k.told.Extensions[solana.Pausable]
+	pausable := k.told.Extensions[layout.Pausable]
 	if len(pausable) > paused && pausable[paused] != 0 {
 		bad = append(bad, "all transfers are paused")
 	}
@@ -302,20 +309,6 @@ func (k *look) supplyChange(rule trust.Rule) trust.Check {
 	}
 	c := rule.Measure(math.Round((float64(k.told.Supply)/k.oldest.Float64()-1)*1e6) / 1e4)
 	return with(c, k.oldestFrom, k.account(k.token(), "its supply is %d", k.told.Supply))
-}
-
-// lpBurned passes on a curve. Whose the shares of a pool are isn't looked at.
-func (k *look) lpBurned(rule trust.Rule) trust.Check {
-	switch launch := k.known.Launch; {
-	case launch != nil && launch.OnCurve():
-		c := with(rule.Pass(nil), k.index.Evidence(launch.Venue, "on the venue's curve, whose liquidity nobody can take out"))
-		c.Source = check.FromCurve
-		return c
-	case k.index.Market == nil:
-		return rule.Unknown(trust.NoPool)
-	default:
-		return rule.Unknown(trust.PositionOwnerUnknown)
-	}
 }
 
 func (k *look) top10(rule trust.Rule) trust.Check {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/layout"
 	check "github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -29,6 +30,14 @@ type told struct {
 	// fails is why a transfer of an owner's tokens fails; simulates is why it isn't simulated, and that of nobody's why none is.
 	fails     map[market.Address]string
 	simulates map[market.Address]error
+	// shares are the pool's; noShares says that its account is another one, sharesErr that no node tells.
+	shares    solana.Liquidity
+	noShares  bool
+	sharesErr error
+}
+
+func (n told) Liquidity(context.Context, *market.Pool, []market.Address) (solana.Liquidity, bool, error) {
+	return n.shares, !n.noShares && n.sharesErr == nil, n.sharesErr
 }
 
 func (n told) Holdings(_ context.Context, _, _ market.Address, owners []market.Address) (out []solana.Holding, err error) {
@@ -140,29 +149,29 @@ func TestPowers(t *testing.T) {
 		"minting":           {func(s *solana.Token) { s.MintAuthority = someone }, trust.MintAuthority, trust.Warn, trust.High, true},
 		"another name":      {func(s *solana.Token) { s.Mutable = true }, trust.MetadataMutable, trust.Warn, trust.Low, true},
 		"no description":    {func(s *solana.Token) { s.HasMetadata = false }, trust.MetadataMutable, trust.Unknown, trust.Low, nil},
-		"no transfer":       {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.NonTransferable: nil} }, trust.Extensions, trust.Fail, trust.Critical, nil},
-		"frozen accounts":   {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.DefaultAccountState: {2}} }, trust.Extensions, trust.Fail, trust.Critical, nil},
-		"accounts as usual": {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.DefaultAccountState: {1}} }, trust.Extensions, trust.Pass, trust.Critical, nil},
-		"taking":            {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.PermanentDelegate: bytes(someone)} }, trust.Extensions, trust.Fail, trust.Critical, nil},
-		"taking by nobody":  {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.PermanentDelegate: make([]byte, 32)} }, trust.Extensions, trust.Pass, trust.Critical, nil},
+		"no transfer":       {func(s *solana.Token) { s.Extensions = map[uint16][]byte{layout.NonTransferable: nil} }, trust.Extensions, trust.Fail, trust.Critical, nil},
+		"frozen accounts":   {func(s *solana.Token) { s.Extensions = map[uint16][]byte{layout.DefaultAccountState: {2}} }, trust.Extensions, trust.Fail, trust.Critical, nil},
+		"accounts as usual": {func(s *solana.Token) { s.Extensions = map[uint16][]byte{layout.DefaultAccountState: {1}} }, trust.Extensions, trust.Pass, trust.Critical, nil},
+		"taking":            {func(s *solana.Token) { s.Extensions = map[uint16][]byte{layout.PermanentDelegate: bytes(someone)} }, trust.Extensions, trust.Fail, trust.Critical, nil},
+		"taking by nobody":  {func(s *solana.Token) { s.Extensions = map[uint16][]byte{layout.PermanentDelegate: make([]byte, 32)} }, trust.Extensions, trust.Pass, trust.Critical, nil},
 		"a hook": {func(s *solana.Token) {
-			s.Extensions = map[uint16][]byte{solana.TransferHook: append(bytes(someone), bytes(program)...)}
+			s.Extensions = map[uint16][]byte{layout.TransferHook: append(bytes(someone), bytes(program)...)}
 		}, trust.Extensions, trust.Warn, trust.High, nil},
 		"a hook of no program": {func(s *solana.Token) {
-			s.Extensions = map[uint16][]byte{solana.TransferHook: make([]byte, 64)}
+			s.Extensions = map[uint16][]byte{layout.TransferHook: make([]byte, 64)}
 		}, trust.Extensions, trust.Pass, trust.Critical, nil},
 		"a hook to come": {func(s *solana.Token) {
-			s.Extensions = map[uint16][]byte{solana.TransferHook: append(bytes(someone), make([]byte, 32)...)}
+			s.Extensions = map[uint16][]byte{layout.TransferHook: append(bytes(someone), make([]byte, 32)...)}
 		}, trust.Extensions, trust.Warn, trust.High, nil},
-		"paused": {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.Pausable: append(bytes(someone), 1)} }, trust.Extensions, trust.Fail, trust.Critical, nil},
+		"paused": {func(s *solana.Token) { s.Extensions = map[uint16][]byte{layout.Pausable: append(bytes(someone), 1)} }, trust.Extensions, trust.Fail, trust.Critical, nil},
 		"a fee to come": {func(s *solana.Token) {
-			s.Extensions = map[uint16][]byte{solana.TransferFee: append(bytes(someone), fee(0, 0)[32:]...)}
+			s.Extensions = map[uint16][]byte{layout.TransferFee: append(bytes(someone), fee(0, 0)[32:]...)}
 		}, trust.TransferTax, trust.Warn, trust.High, 0.0},
-		"pausing":            {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.Pausable: append(bytes(someone), 0)} }, trust.Extensions, trust.Warn, trust.High, nil},
-		"a fee of 12 %":      {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.TransferFee: fee(0, 1200)} }, trust.TransferTax, trust.Fail, trust.High, 12.0},
-		"a fee until later":  {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.TransferFee: fee(3100, 0)} }, trust.TransferTax, trust.Fail, trust.Critical, 31.0},
-		"a fee of 10 %":      {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.TransferFee: fee(1000, 1000)} }, trust.TransferTax, trust.Pass, trust.Critical, 10.0},
-		"half a fee":         {func(s *solana.Token) { s.Extensions = map[uint16][]byte{solana.TransferFee: fee(0, 0)[:107]} }, trust.TransferTax, trust.Unknown, trust.Critical, nil},
+		"pausing":            {func(s *solana.Token) { s.Extensions = map[uint16][]byte{layout.Pausable: append(bytes(someone), 0)} }, trust.Extensions, trust.Warn, trust.High, nil},
+		"a fee of 12 %":      {func(s *solana.Token) { s.Extensions = map[uint16][]byte{layout.TransferFee: fee(0, 1200)} }, trust.TransferTax, trust.Fail, trust.High, 12.0},
+		"a fee until later":  {func(s *solana.Token) { s.Extensions = map[uint16][]byte{layout.TransferFee: fee(3100, 0)} }, trust.TransferTax, trust.Fail, trust.Critical, 31.0},
+		"a fee of 10 %":      {func(s *solana.Token) { s.Extensions = map[uint16][]byte{layout.TransferFee: fee(1000, 1000)} }, trust.TransferTax, trust.Pass, trust.Critical, 10.0},
+		"half a fee":         {func(s *solana.Token) { s.Extensions = map[uint16][]byte{layout.TransferFee: fee(0, 0)[:107]} }, trust.TransferTax, trust.Unknown, trust.Critical, nil},
 		"more of it":         {func(s *solana.Token) { s.Supply = 1001 }, trust.SupplyChange, trust.Fail, trust.High, 0.1},
 		"less of it":         {func(s *solana.Token) { s.Supply = 900 }, trust.SupplyChange, trust.Pass, trust.High, -10.0},
 		"a creator who kept": {func(s *solana.Token) { s.CreatorHas = 201 }, trust.CreatorHolding, trust.Fail, trust.High, 20.1},
@@ -194,18 +203,70 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestAfterTheCurve: whose a pool's liquidity is isn't looked at.
+// TestAfterTheCurve: of a pool's liquidity that counts which nobody can take out.
 func TestAfterTheCurve(t *testing.T) {
 	t.Parallel()
-	k := known()
-	k.Launch.State = market.LaunchGraduated
-	r, _ := reportOf(t, told{token: clean()}, k)
-	if c := r.Find(trust.LPBurnedLocked); c.Result != trust.Unknown || c.UnknownReason != trust.PositionOwnerUnknown {
-		t.Errorf("%+v", c)
+	amount := func(n uint64) market.Amount { return *new(market.Amount).SetUint64(n) }
+	token := key(40)
+	whole := layout.Shares{Token: token, Whole: amount(1000)}
+	held := func(list ...uint64) (out []solana.Holding) {
+		for i, n := range list {
+			out = append(out, solana.Holding{Owner: []market.Address{nobody[0], nobody[1], key(50)}[i], Account: key(byte(60 + i)), Amount: n})
+		}
+		return out
 	}
-	k.Pools = nil
-	if r, _ = reportOf(t, told{token: clean()}, k); r.Find(trust.LPBurnedLocked).UnknownReason != trust.NoPool || r.Find(trust.LiquidityDepth).UnknownReason != trust.NoPool {
+	for name, c := range map[string]struct {
+		told   solana.Liquidity
+		untold bool
+		err    error
+		result trust.Result
+		value  any
+		why    string
+		refs   []market.Address
+	}{
+		"burned":                    {told: solana.Liquidity{Shares: whole, Left: 1}, result: trust.Pass, value: 99.9, refs: []market.Address{token}},
+		"burned and issued anew":    {told: solana.Liquidity{Shares: whole, Left: 60}, result: trust.Warn, value: 94.0, refs: []market.Address{token}},
+		"at the limit":              {told: solana.Liquidity{Shares: whole, Left: 50}, result: trust.Pass, value: 95.0, refs: []market.Address{token}},
+		"with nobody and a locker":  {told: solana.Liquidity{Shares: whole, Left: 1000, Held: held(10, 20, 930)}, result: trust.Pass, value: 96.0, refs: []market.Address{key(60), key(61), key(62)}},
+		"not locked":                {told: solana.Liquidity{Shares: whole, Left: 1000, Held: held(0, 0, 0)}, result: trust.Fail, value: 0.0, refs: []market.Address{key(7)}},
+		"more than were issued":     {told: solana.Liquidity{Shares: whole, Left: 5000}, result: trust.Fail, value: 0.0, refs: []market.Address{key(7)}},
+		"more held than issued":     {told: solana.Liquidity{Shares: whole, Left: 0, Held: held(5000)}, result: trust.Pass, value: 100.0, refs: []market.Address{token, key(60)}},
+		"positions kept for good":   {told: solana.Liquidity{Shares: layout.Shares{Whole: amount(1000), Locked: amount(500)}}, result: trust.Warn, value: 50.0, refs: []market.Address{key(7)}},
+		"positions of other people": {told: solana.Liquidity{Shares: layout.Shares{Whole: amount(1000)}}, result: trust.Unknown, why: trust.PositionOwnerUnknown},
+		"no shares":                 {told: solana.Liquidity{Shares: layout.Shares{Token: token}}, result: trust.Unknown, why: trust.PositionOwnerUnknown},
+		"another account":           {untold: true, result: trust.Unknown, why: trust.PositionOwnerUnknown},
+		"no answer":                 {err: errors.New("no answer"), result: trust.Unknown, why: trust.CallFailed},
+	} {
+		k := known()
+		k.Launch.State = market.LaunchGraduated
+		k.Pools = []market.Pool{{ID: key(7), Protocol: market.PumpSwap, Factory: key(70), Base: k.Token.Mint, Quote: key(9), Locked: 10}}
+		c.told.Slot = 33
+		r, complete := reportOf(t, told{token: clean(), shares: c.told, noShares: c.untold, sharesErr: c.err}, k)
+		got := r.Find(trust.LPBurnedLocked)
+		if got.Result != c.result || got.Value != c.value || got.UnknownReason != c.why || complete != (c.err == nil) {
+			t.Errorf("%s: complete %t, %+v", name, complete, got)
+		}
+		var refs []market.Address
+		for _, e := range got.Evidence {
+			a, err := market.ParseSolanaAddress(e.Ref)
+			if err != nil || e.Kind != "account" || e.Block != 33 {
+				t.Errorf("%s: the evidence is %+v", name, e)
+			}
+			refs = append(refs, a)
+		}
+		if !slices.Equal(refs, c.refs) {
+			t.Errorf("%s: the evidence is of %v, want %v", name, refs, c.refs)
+		}
+	}
+	k := known()
+	k.Launch.State, k.Pools = market.LaunchGraduated, nil
+	if r, _ := reportOf(t, told{token: clean()}, k); r.Find(trust.LPBurnedLocked).UnknownReason != trust.NoPool || r.Find(trust.LiquidityDepth).UnknownReason != trust.NoPool {
 		t.Errorf("without a pool: %+v", r)
+	}
+	for _, a := range nobody {
+		if a.IsNone() {
+			t.Error("the text of an owner is none")
+		}
 	}
 }
 
@@ -213,7 +274,7 @@ func TestAfterTheCurve(t *testing.T) {
 func TestSupplySinceTheLaunch(t *testing.T) {
 	t.Parallel()
 	withFee := clean() // what it withholds is in no balance, so that their sum isn't the supply
-	withFee.Extensions = map[uint16][]byte{solana.TransferFee: fee(100, 100)}
+	withFee.Extensions = map[uint16][]byte{layout.TransferFee: fee(100, 100)}
 	for name, c := range map[string]struct {
 		node  told
 		want  trust.Result

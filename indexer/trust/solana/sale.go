@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/layout"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
@@ -43,7 +44,7 @@ func (k *look) trySales(ctx context.Context) {
 		owners = owners[1:]
 	}
 	k.unsold = trust.NotIndexed
-	if !keyAt(k.told.Extensions[solana.TransferHook], hookProgramAt).IsNone() {
+	if !keyAt(k.told.Extensions[layout.TransferHook], hookProgramAt).IsNone() {
 		k.unsold = trust.HookNotSimulated
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/layout"
 	check "github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
@@ -27,7 +28,7 @@ func TestSales(t *testing.T) {
 		}
 		return held
 	}
-	hook := map[uint16][]byte{solana.TransferHook: append(make([]byte, 32), key(6).Bytes()[1:]...)}
+	hook := map[uint16][]byte{layout.TransferHook: append(make([]byte, 32), key(6).Bytes()[1:]...)}
 	for name, c := range map[string]struct {
 		node     told
 		change   func(*check.Known)

@@ -1,6 +1,14 @@
 package svm
 
-import "context"
+import (
+	"context"
+	_ "embed"
+)
+
+// RaydiumDescriptions are those of Raydium's programs, in JSON: by others than who wrote the index, since Raydium publishes none.
+//
+//go:embed node/raydium.json
+var RaydiumDescriptions []byte
 
 // Described is an instruction as its program's description has it.
 type Described struct {
@@ -31,9 +39,18 @@ func (c *Chain) DescribedInstruction(ctx context.Context, program, name string, 
 
 // DescribedEvent encodes an event by the description of its program.
 func (c *Chain) DescribedEvent(ctx context.Context, program, name string, fields Fields) ([]byte, error) {
+	return c.described(ctx, "simnet_event", program, name, fields)
+}
+
+// DescribedContents encodes what an account holds by the description of its program.
+func (c *Chain) DescribedContents(ctx context.Context, program, name string, fields Fields) ([]byte, error) {
+	return c.described(ctx, "simnet_contents", program, name, fields)
+}
+
+func (c *Chain) described(ctx context.Context, method, program, name string, fields Fields) ([]byte, error) {
 	var out struct {
 		Data []byte `json:"data"`
 	}
-	err := c.Call(ctx, &out, "simnet_event", map[string]any{"program": program, "name": name, "fields": fields})
+	err := c.Call(ctx, &out, method, map[string]any{"program": program, "name": name, "fields": fields})
 	return out.Data, err
 }

@@ -1,5 +1,6 @@
 // Writes events of programs with random contents, as the programs' own descriptions have them: a line of JSON each, with the fields, the bytes, and the names of
-// the accounts of the instructions that tell it. It runs in the folder of the packages; the argument is a seed.
+// the accounts of the instructions that tell it. It runs in the folder of the packages; the first argument is a seed. Where "accounts" is the second one, it writes
+// what accounts hold instead, and the third one is the file with Raydium's descriptions.
 'use strict';
 
 const fs = require('node:fs');
@@ -85,7 +86,27 @@ const wanted = {
   damm: ['EvtInitializePool', 'EvtSwap2', 'EvtLiquidityChange'],
 };
 
-for (const [program, names] of Object.entries(wanted)) {
+const wantedAccounts = { pumpswap: ['Pool'], damm: ['Pool'], cpmm: ['PoolState'], ammv4: ['AmmInfo'] };
+
+// encoded are the bytes of a value. The coder's own encode has room for 1,000 bytes, and accounts are longer.
+function encoded(coder, name, value) {
+  const room = Buffer.alloc(10_000);
+  return room.subarray(0, coder.types.typeLayouts.get(name).encode(value, room));
+}
+
+// write writes values of a type with random contents.
+function write(program, idl, coder, kinds, name) {
+  const discriminator = Buffer.from(kinds.find((e) => e.name === name).discriminator);
+  for (let n = 0; n < 20; n++) {
+    const [value, fields] = struct(name, idl);
+    const data = Buffer.concat([discriminator, encoded(coder, name, value)]).toString('base64');
+    console.log(JSON.stringify({ program, name, fields, data }));
+  }
+}
+
+const ofAccounts = process.argv[3] === 'accounts';
+if (ofAccounts) Object.assign(programs, JSON.parse(fs.readFileSync(process.argv[4], 'utf8')));
+for (const [program, names] of Object.entries(ofAccounts ? wantedAccounts : wanted)) {
   const idl = programs[program];
   const coder = new BorshCoder(idl);
   const accounts = {}, instructions = {};
@@ -94,12 +115,5 @@ for (const [program, names] of Object.entries(wanted)) {
     instructions[i.name] = Buffer.from(i.discriminator).toString('base64');
   }
   console.log(JSON.stringify({ program, address: idl.address, accounts, instructions }));
-  for (const name of names) {
-    const discriminator = Buffer.from(idl.events.find((e) => e.name === name).discriminator);
-    for (let n = 0; n < 20; n++) {
-      const [encoded, fields] = struct(name, idl);
-      const data = Buffer.concat([discriminator, coder.types.encode(name, encoded)]).toString('base64');
-      console.log(JSON.stringify({ program, event: name, fields, data }));
-    }
-  }
+  for (const name of names) write(program, idl, coder, ofAccounts ? idl.accounts : idl.events, name);
 }

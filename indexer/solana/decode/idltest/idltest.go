@@ -1,4 +1,4 @@
-// Package idltest has events of Solana's programs as the programs' own descriptions (IDLs) encode them: random contents, encoded by Anchor's coder out of the
+// Package idltest has events and accounts of Solana's programs as the programs' own descriptions (IDLs) encode them: random contents, encoded by Anchor's coder out of the
 // packages that the programs' makers publish on npm. Nothing in it knows how this module decodes them.
 package idltest
 
@@ -11,6 +11,7 @@ import (
 	"math/big"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -29,10 +30,10 @@ type Program struct {
 	Instructions map[string][]byte   `json:"instructions"`
 }
 
-// Event is an event with its contents.
+// Event is an event with its contents, or an account with what it holds.
 type Event struct {
 	Program string         `json:"program"`
-	Name    string         `json:"event"`
+	Name    string         `json:"name"`
 	Fields  map[string]any `json:"fields"`
 	Data    []byte         `json:"data"`
 }
@@ -40,11 +41,26 @@ type Event struct {
 // Encoded are programs by name, and events of theirs; the seed decides about their contents.
 func Encoded(tb testing.TB, seed int) (map[string]Program, []Event) {
 	tb.Helper()
+	return encoded(tb, strconv.Itoa(seed))
+}
+
+// Accounts are pools' accounts of programs; the seed decides about what they hold.
+func Accounts(tb testing.TB, seed int) (map[string]Program, []Event) {
+	tb.Helper()
+	raydium := filepath.Join(tb.TempDir(), "raydium.json")
+	if err := os.WriteFile(raydium, svm.RaydiumDescriptions, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return encoded(tb, strconv.Itoa(seed), "accounts", raydium)
+}
+
+func encoded(tb testing.TB, arguments ...string) (map[string]Program, []Event) {
+	tb.Helper()
 	packages, err := svm.Packages(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	node := exec.CommandContext(tb.Context(), "node", "-", strconv.Itoa(seed))
+	node := exec.CommandContext(tb.Context(), "node", append([]string{"-"}, arguments...)...)
 	node.Dir, node.Stdin, node.Stderr = packages, bytes.NewReader(script), os.Stderr
 	out, err := node.Output()
 	if err != nil {

@@ -132,13 +132,16 @@ function instruction({ program, name, args, accounts }) {
   };
 }
 
-// event gives the bytes of an event.
-function event({ program, name, fields: given }) {
-  const { idl, coder } = described(program);
-  const found = idl.events.find((e) => e.name === name);
-  if (!found) throw new Error(`${program} has no event ${name}`);
-  const body = encoded(coder.types.typeLayouts.get(name), struct(name, given, idl));
-  return { program: idl.address, data: Buffer.concat([Buffer.from(found.discriminator), body]).toString('base64') };
+// bytesOf gives the bytes of a described value. They begin with what says which one they are.
+function bytesOf(kind, list) {
+  return ({ program, name, fields: given }) => {
+    const { idl, coder } = described(program);
+    const found = (idl[list] || []).find((e) => e.name === name);
+    if (!found) throw new Error(`${program} has no ${kind} ${name}`);
+    const body = encoded(coder.types.typeLayouts.get(name), struct(name, given, idl));
+    return { program: idl.address, data: Buffer.concat([Buffer.from(found.discriminator), body]).toString('base64') };
+  };
 }
 
-module.exports = { instruction, event };
+// event gives the bytes of an event, contents those that an account holds.
+module.exports = { instruction, event: bytesOf('event', 'events'), contents: bytesOf('account', 'accounts') };

@@ -40,6 +40,7 @@ const making = {
   simnet_setAccount: (key, account) => chain.setAccount(key, account),
   simnet_instruction: (p) => idl.instruction(p),
   simnet_event: (p) => idl.event(p),
+  simnet_contents: (p) => idl.contents(p),
 };
 
 async function answer(call) {

@@ -1,6 +1,7 @@
-package solana
+package layout
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/pda"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
@@ -16,13 +18,13 @@ import (
 )
 
 // recordedAccounts are the accounts of the mainnet that were recorded, by their keys.
-func recordedAccounts(tb testing.TB) map[string]account {
+func recordedAccounts(tb testing.TB) map[string]Account {
 	tb.Helper()
 	files, err := filepath.Glob(recorded.Path(tb, "solana", "rpc", "getAccountInfo", "*.json"))
 	if err != nil || len(files) == 0 {
 		tb.Fatalf("no recorded accounts: %v", err)
 	}
-	out := map[string]account{}
+	out := map[string]Account{}
 	for _, path := range files {
 		raw, err := os.ReadFile(path)
 		if err != nil {
@@ -34,7 +36,10 @@ func recordedAccounts(tb testing.TB) map[string]account {
 			} `json:"request"`
 			Response struct {
 				Result struct {
-					Value *wireAccount `json:"value"`
+					Value struct {
+						Owner string   `json:"owner"`
+						Data  []string `json:"data"`
+					} `json:"value"`
 				} `json:"result"`
 			} `json:"response"`
 		}
@@ -42,9 +47,12 @@ func recordedAccounts(tb testing.TB) map[string]account {
 		if err := json.Unmarshal(raw, &r); err != nil || len(r.Request.Params) == 0 || json.Unmarshal(r.Request.Params[0], &key) != nil {
 			tb.Fatal(path, err)
 		}
-		if out[key], err = r.Response.Result.Value.account(); err != nil {
+		told := &r.Response.Result.Value
+		data, err := base64.StdEncoding.DecodeString(told.Data[0])
+		if err != nil {
 			tb.Fatal(path, err)
 		}
+		out[key] = Account{Owner: program(told.Owner), Data: data}
 	}
 	return out
 }
@@ -57,40 +65,40 @@ func TestRecordedAccounts(t *testing.T) {
 		supply       uint64
 		mint, freeze string
 		extensions   []uint16
-		name, symbol string
+		description  Description
 	}{
 		"2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo": {
 			6, 705894641526469, "8Jornc27vtAYPkwDzsZVgLQchAYyC8nD7aCNPCDV8Qk2", "2apBGMsS6ti9RyF5TwQTDswXBWskiJP2LD4cUEDqYJjk",
-			[]uint16{TransferFee, 3, 4, PermanentDelegate, TransferHook, 16, 18, extensionMetadata},
-			"PayPal USD", "PYUSD",
+			[]uint16{TransferFee, 3, 4, PermanentDelegate, TransferHook, 16, 18, TokenMetadata},
+			Description{"PayPal USD", "PYUSD", "https://token-metadata.paxos.com/pyusd_metadata/prod/solana/pyusd_metadata.json"},
 		},
-		"znv3FZt2HFAvzYf5LxzVyryh3mBXWuTRRng25gEZAjh":  {6, 991622730520864, "", "", []uint16{TransferFee, 18, extensionMetadata}, "Infinite Money Glitch", "IMG"},
-		"7atgF8KQo4wJrD5ATGX7t1V2zVvykPJbFfNeVf1icFv1": {2, 99992304138149034, "", "", []uint16{TransferFee}, "", ""},
-		"7KUZ5CoUZfcxYbjLzXT6sgAqo3CZbHxMvzwKGcUtpump": {6, 999629608406800, "", "", nil, "", ""},
-		"J1toso1uCk3RLmjorhTtrVwY9HJ7X8V9yYac6Y7kGCPn": {9, 9022713135473054, "6iQKfEyhr3bZMotVkW6beNZz5CPAkiwvgV2CTje9pVSS", "", nil, "", ""},
+		"znv3FZt2HFAvzYf5LxzVyryh3mBXWuTRRng25gEZAjh":  {6, 991622730520864, "", "", []uint16{TransferFee, 18, TokenMetadata}, Description{"Infinite Money Glitch", "IMG", "https://i.degencdn.com/ipfs/bafkreidh5jnc7d7rqqnzyh5wvbprki4kmsyw7vg7xo5g4np72lcyxpvzjy"}},
+		"7atgF8KQo4wJrD5ATGX7t1V2zVvykPJbFfNeVf1icFv1": {2, 99992304138149034, "", "", []uint16{TransferFee}, Description{}},
+		"7KUZ5CoUZfcxYbjLzXT6sgAqo3CZbHxMvzwKGcUtpump": {6, 999629608406800, "", "", nil, Description{}},
+		"J1toso1uCk3RLmjorhTtrVwY9HJ7X8V9yYac6Y7kGCPn": {9, 9022713135473054, "6iQKfEyhr3bZMotVkW6beNZz5CPAkiwvgV2CTje9pVSS", "", nil, Description{}},
 	} {
 		a := all[key]
-		m, ok := mintOf(&a)
-		name, symbol := described(&m, &account{})
-		if got := slices.Sorted(maps.Keys(m.extensions)); !ok || m.decimals != want.decimals || m.supply != want.supply || m.mintAuthority.String() != want.mint ||
-			m.freezeAuthority.String() != want.freeze || !slices.Equal(got, want.extensions) || name != want.name || symbol != want.symbol {
-			t.Errorf("%s is %t %+v with %v, called %q %q", key, ok, m, got, name, symbol)
+		m, ok := MintOf(&a)
+		d := DescriptionOf(&m, &Account{})
+		if got := slices.Sorted(maps.Keys(m.Extensions)); !ok || m.Decimals != want.decimals || m.Supply != want.supply || m.MintAuthority.String() != want.mint ||
+			m.FreezeAuthority.String() != want.freeze || !slices.Equal(got, want.extensions) || d != want.description {
+			t.Errorf("%s is %t %+v with %v, described as %+v", key, ok, m, got, d)
 		}
 	}
 	for key, want := range map[string]struct {
-		name, symbol string
-		mutable      bool
+		description Description
+		mutable     bool
 	}{
-		"3yn5VXyZR6P7jnUwZUgboajVothS6ErSsfQjQ7g6yNip": {"EURC", "EURC", true},
-		"D6o4G6GxVkXecwD9VMVyw3iaNcDWgoVUNNGU4mhT4BC1": {"Jupiter Staked SOL", "JupSOL", true},
-		"5rteoQ3jEssh6Ak3asRbT4CTrE4C5fjZ2K5jU8DRiiTp": {"Pumpfun Pepe", "PFP", false},
+		"3yn5VXyZR6P7jnUwZUgboajVothS6ErSsfQjQ7g6yNip": {Description{"EURC", "EURC", "https://raw.githubusercontent.com/centrehq/centre-ecosystem/master/eurc/solana/metadata.json"}, true},
+		"D6o4G6GxVkXecwD9VMVyw3iaNcDWgoVUNNGU4mhT4BC1": {Description{"Jupiter Staked SOL", "JupSOL", "https://static.jup.ag/jupSOL/metadata.json"}, true},
+		"5rteoQ3jEssh6Ak3asRbT4CTrE4C5fjZ2K5jU8DRiiTp": {Description{"Pumpfun Pepe", "PFP", "https://ipfs.io/ipfs/bafkreihw7k7byw5lp7rm5okcmeb3vcvbhrzzcnplm7vbxxysj2mgmg4bli"}, false},
 	} {
 		a := all[key]
-		name, symbol := described(&mint{}, &a)
-		if mutable, told := isMutable(&a); !told || mutable != want.mutable || name != want.name || symbol != want.symbol {
-			t.Errorf("%s says %q %q, which may be changed: %t (%t)", key, name, symbol, mutable, told)
+		d := DescriptionOf(&Mint{}, &a)
+		if mutable, told := IsMutable(&a); !told || mutable != want.mutable || d != want.description {
+			t.Errorf("%s says %+v, which may be changed: %t (%t)", key, d, mutable, told)
 		}
-		if _, isToken := mintOf(&a); isToken {
+		if _, isToken := MintOf(&a); isToken {
 			t.Errorf("%s is a token", key)
 		}
 	}
@@ -99,40 +107,42 @@ func TestRecordedAccounts(t *testing.T) {
 // TestCutAccounts: accounts of any length, with any bytes, are read without going beyond them.
 func TestCutAccounts(t *testing.T) {
 	for key, a := range recordedAccounts(t) {
-		for n := range a.data {
+		for n := range a.Data {
 			cut := a
-			cut.data = a.data[:n:n]
-			m, _ := mintOf(&cut)
-			_, _ = described(&m, &cut)
-			_, _ = isMutable(&cut)
-			cut.data = slices.Clone(a.data)
-			for i := n; i < min(n+4, len(a.data)); i++ {
-				cut.data[i] = 0xff
+			cut.Data = a.Data[:n:n]
+			m, _ := MintOf(&cut)
+			_ = DescriptionOf(&m, &cut)
+			_, _ = IsMutable(&cut)
+			cut.Data = slices.Clone(a.Data)
+			for i := n; i < min(n+4, len(a.Data)); i++ {
+				cut.Data[i] = 0xff
 			}
-			m, _ = mintOf(&cut)
-			name, symbol := described(&m, &cut)
-			if len(name) > 256 || len(symbol) > 256 {
-				t.Fatalf("%s has a name of %d bytes", key, len(name))
+			m, _ = MintOf(&cut)
+			if d := DescriptionOf(&m, &cut); len(d.Name) > 256 || len(d.Symbol) > 256 {
+				t.Fatalf("%s has a name of %d bytes", key, len(d.Name))
 			}
-			_, _ = isMutable(&cut)
+			_, _ = IsMutable(&cut)
 		}
 	}
 }
 
-// FuzzAccount: no bytes of an account of the token programs or of Metaplex crash their readers, or make a long name.
+// FuzzAccount: no bytes of an account of the token programs, of Metaplex or of a pool crash their readers, or make a long name.
 func FuzzAccount(f *testing.F) {
 	for _, a := range recordedAccounts(f) {
 		for owner := range uint8(3) {
-			f.Add(a.data, owner)
+			f.Add(a.Data, owner)
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte, owner uint8) {
-		a := account{data: data, owner: []market.Address{tokenProgram, token2022Program, metadataProgram}[owner%3]}
-		m, _ := mintOf(&a)
-		if name, symbol := described(&m, &a); len(name) > 256 || len(symbol) > 256 {
-			t.Errorf("a name of %d bytes and a symbol of %d", len(name), len(symbol))
+		a := Account{Data: data, Owner: []market.Address{TokenProgram, Token2022Program, MetadataProgram}[owner%3]}
+		m, _ := MintOf(&a)
+		if d := DescriptionOf(&m, &a); len(d.Name) > 256 || len(d.Symbol) > 256 || len(d.URI) > chain.MaxReference {
+			t.Errorf("a name of %d bytes, a symbol of %d and a URI of %d", len(d.Name), len(d.Symbol), len(d.URI))
 		}
-		_, _ = isMutable(&a)
+		_, _ = IsMutable(&a)
+		for _, protocol := range market.Protocols {
+			_, _ = SharesOf(protocol, &a)
+		}
 	})
 }
 
@@ -141,11 +151,11 @@ func FuzzAccount(f *testing.F) {
 func TestDerivedKeys(t *testing.T) {
 	seen := 0
 	for key, a := range recordedAccounts(t) {
-		if a.owner != metadataProgram || a.data[0] != 4 {
+		if a.Owner != MetadataProgram || a.Data[0] != 4 {
 			continue
 		}
 		seen++
-		if got := metadataOf(market.SolanaAddress([32]byte(a.data[33:65]))); got.String() != key {
+		if got := MetadataOf(market.SolanaAddress([32]byte(a.Data[33:65]))); got.String() != key {
 			t.Errorf("the account of a token is %s, want %s", got, key)
 		}
 	}
@@ -158,7 +168,7 @@ func TestDerivedKeys(t *testing.T) {
 				continue
 			}
 			curves++
-			if got := pda.Of(program(decode.PumpFun), []byte("bonding-curve"), keyOf(program(mint))); got.String() != curve {
+			if got := pda.Of(program(decode.PumpFun), []byte("bonding-curve"), KeyOf(program(mint))); got.String() != curve {
 				t.Errorf("the curve of %s is %s, want %s", mint, got, curve)
 			}
 		}
@@ -179,7 +189,7 @@ func TestDerivedKeys(t *testing.T) {
 	if got := pda.Of(program("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG"), []byte("pool_authority")); got != market.MeteoraDAMMv2Holder {
 		t.Errorf("the holder of DAMM v2 is %s", got)
 	}
-	for _, p := range []market.Address{tokenProgram, token2022Program, metadataProgram, accountsProgram} {
+	for _, p := range []market.Address{TokenProgram, Token2022Program, MetadataProgram, AccountsProgram} {
 		if p.IsNone() {
 			t.Error("the text of a program is none")
 		}

@@ -1,0 +1,62 @@
+package layout
+
+import (
+	"strings"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/borsh"
+)
+
+// Description is what is written of a token.
+type Description struct {
+	Name, Symbol string
+	// URI is where its picture and links are.
+	URI string
+}
+
+// Both layouts begin with keys: Token-2022's extension with who may change it and the token, Metaplex's account with a byte that says what it is, and the same two.
+const keysLen = 2 * 32
+
+// DescriptionOf is what stands in a token's own extension, else in Metaplex's account of it.
+func DescriptionOf(m *Mint, metadata *Account) (d Description) {
+	own := m.Extensions[TokenMetadata]
+	r := borsh.NewReader(own)
+	switch {
+	case len(own) >= keysLen:
+	case metadata.Owner == MetadataProgram:
+		r = borsh.NewReader(metadata.Data)
+		r.Skip(1)
+	default:
+		return d
+	}
+	r.Skip(keysLen)
+	d.Name, d.Symbol = nextText(&r), nextText(&r)
+	d.URI = chain.CleanReference(unpadded(r.Bytes()))
+	return d
+}
+
+func nextText(r *borsh.Reader) string { return chain.CleanText(string(unpadded(r.Bytes()))) }
+
+// unpadded is a text without the zeros that Metaplex pads it with.
+func unpadded(b []byte) []byte {
+	return []byte(strings.TrimRight(string(b), "\x00"))
+}
+
+// IsMutable reads whether Metaplex's account of a token may be changed: it stands after the texts, a fee of 16 bits, the makers and whether it was sold.
+func IsMutable(a *Account) (mutable, told bool) {
+	if a.Owner != MetadataProgram {
+		return false, false
+	}
+	const makerLen = 32 + 1 + 1
+	r := borsh.NewReader(a.Data)
+	r.Skip(1 + keysLen)
+	for range 3 { // name, symbol and URI
+		r.Bytes()
+	}
+	r.Skip(2)
+	if r.Byte() == 1 {
+		r.SkipList(makerLen)
+	}
+	r.Skip(1)
+	return r.Byte() == 1, !r.Bad
+}
