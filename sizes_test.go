@@ -29,7 +29,6 @@ var longPackages = map[string]int{
 	"apiserver/social":                2200,
 	"hack/bench/lab":                  3000,
 	"hack/bench/place":                3300,
-	"hack/simnet/solana":              2100,
 	"hack/simulate":                   4800,
 	"indexer":                         4200,
 	"indexer/derive":                  5400,

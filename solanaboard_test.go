@@ -18,6 +18,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/days"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/porttest"
@@ -53,7 +54,7 @@ func startLocalSolana(t *testing.T) *localSolana {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := solana.NewDays(w, seed, time.Minute).Mine(ctx, solana.HistoryOptions{Began: began, Span: span, Blocks: 400}); err != nil {
+	if err := days.New(w, seed, time.Minute).Mine(ctx, days.HistoryOptions{Began: began, Span: span, Blocks: 400}); err != nil {
 		t.Fatal(err)
 	}
 	var hash string
@@ -299,7 +300,7 @@ func (l *localSolana) trustOf(t *testing.T, mint string) {
 		passed := func(id string) bool {
 			return slices.ContainsFunc(report.Checks, func(c contract.TrustCheck) bool { return c.ID == id && c.Result == "pass" && len(c.Evidence) > 0 })
 		}
-		return report.Status == "checked" && passed("mint_authority") && passed("freeze_authority") && passed("honeypot_sell")
+		return report.Status == "checked" && passed("mint_authority") && passed("freeze_authority") && passed("honeypot_sell") && passed("lp_burned_locked")
 	})
 }
 

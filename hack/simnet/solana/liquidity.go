@@ -2,7 +2,6 @@ package solana
 
 import (
 	"context"
-	"math/big"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/programs"
@@ -22,12 +21,13 @@ type liquidity struct {
 func (w *World) Provide(ctx context.Context, p *Pool, who svm.Signer, adds bool, part float64) error {
 	l := liquidity{Pool: p, who: who, adds: adds, baseAmount: uint64(float64(p.Base) * part)}
 	if adds && p.base.Mint != WSOL {
-		l.baseAmount = min(l.baseAmount, w.has(p.base.Mint, who.Key))
+		l.baseAmount = min(l.baseAmount, w.Has(p.base.Mint, who.Key))
 	}
 	l.quoteAmount = amount(l.baseAmount, p.Quote, p.Base)
-	if l.baseAmount == 0 || l.quoteAmount == 0 || adds && p.quote.Mint != WSOL && l.quoteAmount > w.has(p.quote.Mint, who.Key) {
+	if l.baseAmount == 0 || l.quoteAmount == 0 || adds && p.quote.Mint != WSOL && l.quoteAmount > w.Has(p.quote.Mint, who.Key) {
 		return nil
 	}
+	p.isTold = false
 	paid := uint64(0)
 	for _, side := range []struct {
 		programs.Coin
@@ -182,7 +182,4 @@ func (w *World) provideDAMM(ctx context.Context, t *tx, l *liquidity) {
 }
 
 // dammLiquidity is the liquidity of two amounts in a range without ends, with 64 fractional bits: the root of their product.
-func dammLiquidity(a, b uint64) string {
-	n := new(big.Int).Mul(new(big.Int).SetUint64(a), new(big.Int).SetUint64(b))
-	return n.Sqrt(n.Lsh(n, 128)).String()
-}
+func dammLiquidity(a, b uint64) string { return root(a, b, 64).String() }

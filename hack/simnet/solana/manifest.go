@@ -37,6 +37,7 @@ spec:
   - {name: raydium-amm-v4, protocol: RaydiumAMMv4, factory: %q}
   rpc: {endpoints: [%s]}
   platformFee: {recipients: [%q], bps: %d}
+  trust: {lockers: [%q]}
   start: {block: 0}
   reorgBlocks: 64
   finalityDepth: 32
@@ -73,7 +74,7 @@ spec:
     wantedState: Open
     programAccounts: [%q]
     tradesInApp: true
-`, genesisHash, WSOL, USDC, USDT, WSOL, WSOL, PumpSwap, DAMM, CPMM, AMMv4, declared(endpoints), FeeRecipient, FeeBps, DBCConfig, LaunchLabPlatform)
+`, genesisHash, WSOL, USDC, USDT, WSOL, WSOL, PumpSwap, DAMM, CPMM, AMMv4, declared(endpoints), FeeRecipient, FeeBps, LockOfRaydium, DBCConfig, LaunchLabPlatform)
 }
 
 // declared are endpoints as a list of YAML has them.

@@ -140,6 +140,7 @@ func (w *World) migrateDBC(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 	position := svm.SignerOf("position of " + c.Token.String())
 	t.signers = append(t.signers, position)
 	p := &Pool{Program: DAMM, base: c.coin, quote: wsol, Base: amount(c.SOL, c.VirtualToken, c.VirtualSOL), Quote: c.SOL}
+	p.locked = dammLiquidity(p.Base, p.Quote)
 	config, _ := svm.Derived(DAMM, []byte("config"))
 	p.Account, p.seeds = poolAddress(DAMM, config, c.Token, WSOL)
 	baseVault, _ := meteoraVault(DBC, c.Account, c.Token)
@@ -160,7 +161,7 @@ func (w *World) migrateDBC(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 	create.call(wsol.Transfer(quoteVault, vaultB, dbcAuthority, p.Quote))
 	create.event(ctx, "EvtInitializePool", svm.Fields{
 		"pool": p.Account, "token_a_mint": c.Token, "token_b_mint": WSOL, "creator": c.Creator.Key, "payer": who.Key, "sqrt_min_price": "4295048016",
-		"sqrt_max_price": "79226673521066979257578248091", "activation_type": 1, "collect_fee_mode": 1, "liquidity": dammLiquidity(p.Base, p.Quote), "sqrt_price": price, "activation_point": text(uint64(w.time.Unix())),
+		"sqrt_max_price": "79226673521066979257578248091", "activation_type": 1, "collect_fee_mode": 1, "liquidity": p.locked, "sqrt_price": price, "activation_point": text(uint64(w.time.Unix())),
 		"token_a_amount": text(p.Base), "token_b_amount": text(p.Quote), "total_amount_a": text(p.Base), "total_amount_b": text(p.Quote),
 	})
 

@@ -175,6 +175,7 @@ func (w *World) migratePumpFun(ctx context.Context, t *tx, c *Curve, who svm.Sig
 	sync.Accounts = append(sync.Accounts, svm.Reading(programs.RentAccount), svm.Written(c.Account))
 	a.call(sync)
 	a.nest(create, authoritySeeds...)
+	a.call(p.shares.Burn(p.shares.Account(authority), authority, p.issued), authoritySeeds...)
 	a.event(ctx, "CompletePumpAmmMigrationEvent", svm.Fields{
 		"user": who.Key, "mint": c.Token, "mint_amount": text(left), "sol_amount": text(c.SOL), "bonding_curve": c.Account, "timestamp": w.time.Unix(), "pool": p.Account,
 	})

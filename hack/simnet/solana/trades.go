@@ -79,7 +79,7 @@ func (w *World) Buy(ctx context.Context, c *Curve, who svm.Signer, paid uint64) 
 
 // Sell has somebody sell a part of what they have of a launched token.
 func (w *World) Sell(ctx context.Context, c *Curve, who svm.Signer, part float64) error {
-	given := uint64(float64(w.has(c.Token, who.Key)) * part)
+	given := uint64(float64(w.Has(c.Token, who.Key)) * part)
 	if given < 1000 || c.Pool == nil && c.Complete {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (w *World) TradeSOL(ctx context.Context, who svm.Signer, sells bool, amount
 		})
 		return t.send()
 	}
-	amount = min(amount, w.has(USDC, who.Key))
+	amount = min(amount, w.Has(USDC, who.Key))
 	if amount < microUSD {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (w *World) TradeSOL(ctx context.Context, who svm.Signer, sells bool, amount
 
 // Give moves a part of what somebody has of a launched token.
 func (w *World) Give(ctx context.Context, c *Curve, from, to svm.Signer, part float64) error {
-	n := uint64(float64(w.has(c.Token, from.Key)) * part)
+	n := uint64(float64(w.Has(c.Token, from.Key)) * part)
 	if n == 0 || from.Key == to.Key {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (w *World) Give(ctx context.Context, c *Curve, from, to svm.Signer, part fl
 
 // Burn destroys a part of what somebody has of a launched token.
 func (w *World) Burn(ctx context.Context, c *Curve, who svm.Signer, part float64) error {
-	n := uint64(float64(w.has(c.Token, who.Key)) * part)
+	n := uint64(float64(w.Has(c.Token, who.Key)) * part)
 	if n == 0 {
 		return nil
 	}
@@ -202,7 +202,7 @@ func (w *World) Act(ctx context.Context, names *tokentext.Inventor) error {
 		return w.Provide(ctx, w.pools[w.rng.IntN(among)], who, w.rng.IntN(2) == 0, w.rng.Float64()/5)
 	case c.Pool == nil && c.Complete:
 		return w.Migrate(ctx, c)
-	case n < 11 && w.has(c.Token, who.Key) > 0:
+	case n < 11 && w.Has(c.Token, who.Key) > 0:
 		part := w.rng.Float64()
 		if w.rng.IntN(4) == 0 {
 			part = 1
@@ -211,4 +211,12 @@ func (w *World) Act(ctx context.Context, names *tokentext.Inventor) error {
 	default:
 		return w.Buy(ctx, c, who, 100_000_000+uint64(w.rng.IntN(25*lamports)))
 	}
+}
+
+// Target is what the curve raises before it is complete, in lamports.
+func (c *Curve) Target() uint64 {
+	if c.Program == DBC {
+		return dbcThreshold
+	}
+	return curveTarget
 }

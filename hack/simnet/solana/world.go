@@ -244,7 +244,7 @@ func (w *World) Mine(ctx context.Context, slot uint64, at time.Time) error {
 		w.past = append(w.past, past{slot: slot, time: at, blockHash: w.blockHash, state: w.clone()})
 		w.past = w.past[max(0, len(w.past)-w.keepPast-1):]
 	}
-	return nil
+	return w.tellPools(ctx)
 }
 
 // Fork takes the newest blocks back, as many as Options.KeepPast at most; others may be made in their place.
@@ -289,8 +289,8 @@ func sqrtPrice(a, b uint64) string {
 	return n.Sqrt(n.Div(n, new(big.Int).SetUint64(b))).String()
 }
 
-// has is what a person has of a token.
-func (w *World) has(token, owner svm.Key) uint64 { return w.held[holding{token, owner}] }
+// Has is what a person has of a token.
+func (w *World) Has(token, owner svm.Key) uint64 { return w.held[holding{token, owner}] }
 
 // gains adds to what a person has. Wrapped SOL isn't counted: everybody wraps what they pay.
 func (w *World) gains(token, owner svm.Key, n uint64) {

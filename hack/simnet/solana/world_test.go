@@ -47,7 +47,7 @@ func TestWorld(t *testing.T) {
 				Value *struct{ Amount string }
 			}
 			err := w.Chain.Call(t.Context(), &told, "getTokenAccountBalance", c.coin.Account(p.Key), map[string]string{"commitment": "confirmed"})
-			if want := w.has(c.Token, p.Key); err != nil && want > 0 || err == nil && told.Value.Amount != text(want) {
+			if want := w.Has(c.Token, p.Key); err != nil && want > 0 || err == nil && told.Value.Amount != text(want) {
 				t.Errorf("%s of %s: the chain has %+v, the world %d: %v", c.Token, p.Key, told.Value, want, err)
 			}
 		}

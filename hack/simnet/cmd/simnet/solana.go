@@ -8,6 +8,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/people"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/days"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/member"
@@ -16,7 +17,7 @@ import (
 // solanaChain is the local Solana.
 type solanaChain struct {
 	world *solana.World
-	days  *solana.Days
+	days  *days.Days
 	began time.Time
 	// tokens are those that were launched so far.
 	tokens []people.Token
@@ -41,7 +42,7 @@ func startSolana(ctx context.Context, s settings) (*solanaChain, error) {
 		chain.Kill()
 		return nil, err
 	}
-	c := &solanaChain{world: w, days: solana.NewDays(w, s.seed, s.launchEvery), began: began}
+	c := &solanaChain{world: w, days: days.New(w, s.seed, s.launchEvery), began: began}
 	c.days.OnLaunch = func(launched *solana.Curve, l solana.Launch) {
 		fmt.Printf("solana: launch of %q (%s)\n", l.Symbol, launched.Token)
 		if member.CheckSymbol(l.Symbol) == nil {
@@ -53,7 +54,7 @@ func startSolana(ctx context.Context, s settings) (*solanaChain, error) {
 
 func (c *solanaChain) past(ctx context.Context, s settings) error {
 	shown := 0
-	return c.days.Mine(ctx, solana.HistoryOptions{Began: c.began, Span: s.span, Blocks: s.blocks, OnBlock: func(done float64) {
+	return c.days.Mine(ctx, days.HistoryOptions{Began: c.began, Span: s.span, Blocks: s.blocks, OnBlock: func(done float64) {
 		if percent := int(done*10) * 10; percent > shown {
 			shown = percent
 			fmt.Printf("solana: history %d%%\n", percent)

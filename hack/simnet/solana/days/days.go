@@ -1,4 +1,5 @@
-package solana
+// Package days has people launch and trade on a local Solana by the clock, as on an ordinary day, and makes the past that such a chain begins with.
+package days
 
 import (
 	"context"
@@ -7,14 +8,18 @@ import (
 	"slices"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/tokentext"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 )
 
+// lamports is how many make a SOL, and microUSD how many make a dollar.
+const lamports, microUSD = 1_000_000_000, 1_000_000
+
 // Days are what happens in a world by the clock: tokens are launched, some run and move to a pool, some fade, and people trade on.
 type Days struct {
-	w     *World
+	w     *solana.World
 	names *tokentext.Inventor
 	rng   *rand.Rand
 	every time.Duration
@@ -23,7 +28,7 @@ type Days struct {
 	count int
 	runs  []*run
 	// OnLaunch, if set, hears of each launch.
-	OnLaunch func(c *Curve, l Launch)
+	OnLaunch func(c *solana.Curve, l solana.Launch)
 }
 
 // run is a launch that goes on.
@@ -39,13 +44,13 @@ type run struct {
 	// rest is how long a full curve waits until it is moved.
 	rest time.Duration
 
-	curve *Curve
+	curve *solana.Curve
 	last  time.Time
 	full  time.Time
 }
 
-// NewDays begins days by seed. Every is about how long it takes from one launch to the next.
-func NewDays(w *World, seed uint64, every time.Duration) *Days {
+// New begins days by seed. Every is about how long it takes from one launch to the next.
+func New(w *solana.World, seed uint64, every time.Duration) *Days {
 	return &Days{w: w, names: tokentext.New(seed), rng: rand.New(rand.NewPCG(seed, 41)), every: every}
 }
 
@@ -70,7 +75,7 @@ func (d *Days) plan(program svm.Key, goal float64, start time.Time, life time.Du
 
 // PlanHistory plans launches of the last day before an end, of every fate, and that ordinary ones begin a few minutes before it.
 func (d *Days) PlanHistory(start, end time.Time) {
-	for _, program := range Programs {
+	for _, program := range solana.Programs {
 		add := func(from, to time.Duration, goal float64, life time.Duration, churn float64) {
 			at := end.Add(-from - time.Duration(d.rng.Int64N(int64(to-from))))
 			if at.Before(start) {
@@ -95,8 +100,8 @@ func (d *Days) Step(ctx context.Context, at time.Time) error {
 		d.next = at
 	}
 	for !d.next.After(at) {
-		program := Programs[d.count%len(Programs)]
-		turn, round := d.count%len(Programs), d.count/len(Programs)
+		program := solana.Programs[d.count%len(solana.Programs)]
+		turn, round := d.count%len(solana.Programs), d.count/len(solana.Programs)
 		// Programs are at different points of the same list of fates.
 		r := d.plan(program, fates[(round+2*turn)%len(fates)], d.next, usualLife+time.Duration(d.rng.IntN(120))*time.Second)
 		r.end = r.start.Add(r.life + afterwards)
@@ -135,7 +140,7 @@ func (r *run) over(at time.Time) bool {
 func (d *Days) advance(ctx context.Context, r *run, at time.Time) error {
 	if r.curve == nil {
 		n := d.names.Next(false)
-		l := Launch{Name: n.Name, Symbol: n.Symbol, URI: n.Metadata}
+		l := solana.Launch{Name: n.Name, Symbol: n.Symbol, URI: n.Metadata}
 		c, err := d.w.Launch(ctx, r.program, d.person(), l, 200_000_000+uint64(d.rng.IntN(lamports)))
 		if err != nil {
 			return err
@@ -178,15 +183,12 @@ func (d *Days) trade(ctx context.Context, r *run, at time.Time) error {
 	case c.Complete && c.Pool == nil:
 		return nil
 	case c.Pool != nil || at.Sub(r.start) > r.life && r.goal <= 1:
-		if d.w.has(c.Token, who.Key) > 0 && d.rng.IntN(2) == 0 {
+		if d.w.Has(c.Token, who.Key) > 0 && d.rng.IntN(2) == 0 {
 			return d.w.Sell(ctx, c, who, 0.1+0.5*d.rng.Float64())
 		}
 		return d.w.Buy(ctx, c, who, 50_000_000+uint64(d.rng.IntN(lamports)))
 	}
-	target := uint64(dbcThreshold)
-	if r.program != DBC {
-		target = curveTarget
-	}
+	target := c.Target()
 	wanted := uint64(r.goal * min(1, float64(at.Sub(r.start))/float64(r.life)) * float64(target))
 	if c.SOL >= wanted || d.rng.IntN(5) == 0 {
 		return d.w.Sell(ctx, c, who, 0.2+0.5*d.rng.Float64())
@@ -244,7 +246,7 @@ func (d *Days) Mine(ctx context.Context, o HistoryOptions) error {
 // block makes the block of a time, unless its slot has one.
 func (d *Days) block(ctx context.Context, began, at time.Time) error {
 	slot := slotAt(began, at)
-	if slot <= d.w.slot {
+	if slot <= d.w.Slot() {
 		return nil
 	}
 	if err := d.Step(ctx, at); err != nil {

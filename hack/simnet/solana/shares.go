@@ -1,0 +1,70 @@
+package solana
+
+import (
+	"context"
+	"math/big"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/programs"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+)
+
+// LockOfRaydium is who keeps shares that were locked by Raydium's program for that (from the list of programs in Raydium's package @raydium-io/raydium-sdk-v2).
+var LockOfRaydium = svm.MustKey("3f7GcQFG397GAaEnv51zR6tsTVihYRydnydDD1cXekxH")
+
+// shareDecimals are those of the shares of all pools that have some.
+const shareDecimals = 9
+
+// issueShares has a pool's program make the token of its shares, and issue those of the first deposit: the root of the product of both sides. An authority of the pool's
+// program may issue shares.
+func (a *act) issueShares(p *Pool, token, payer, to, authority svm.Key, seeds [][]byte) {
+	p.shares = programs.Coin{Mint: a.named["lp_mint"], Program: token, Decimals: shareDecimals}
+	p.issued = root(p.Base, p.Quote, 0).Uint64()
+	_, ofToken := derived(a.program, []byte("pool_lp_mint"), p.Account[:])
+	a.call(programs.CreateAccount(payer, p.shares.Mint, programs.MintLen, token), ofToken...)
+	a.call(programs.InitializeMint(token, p.shares.Mint, shareDecimals, authority))
+	a.call(p.shares.OpenAccount(payer, to))
+	a.call(programs.MintTo(token, p.shares.Mint, p.shares.Account(to), authority, p.issued), seeds...)
+}
+
+// lockShares burns half of a pool's shares, and gives the rest to who keeps locked ones.
+func (a *act) lockShares(p *Pool, of svm.Key) {
+	a.call(p.shares.Burn(p.shares.Account(of), of, p.issued/2))
+	a.call(p.shares.OpenAccount(of, LockOfRaydium))
+	a.call(p.shares.Transfer(p.shares.Account(of), p.shares.Account(LockOfRaydium), of, p.issued-p.issued/2))
+}
+
+// tellPools writes what the accounts of pools hold that were made, or whose liquidity changed, in the newest block: stand-ins write into no account. Of the AMM v4 it writes nothing.
+func (w *World) tellPools(ctx context.Context) error {
+	for _, p := range w.pools {
+		if p.isTold || p.Program == AMMv4 {
+			continue
+		}
+		p.isTold = true
+		name, kind, fields := "pumpswap", "Pool", svm.Fields{
+			"base_mint": p.base.Mint, "quote_mint": p.quote.Mint, "lp_mint": p.shares.Mint, "pool_base_token_account": p.base.Account(p.Account),
+			"pool_quote_token_account": p.quote.Account(p.Account), "lp_supply": text(p.issued),
+		}
+		switch p.Program {
+		case CPMM:
+			name, kind, fields = "cpmm", "PoolState", svm.Fields{"amm_config": cpmmConfig, "lp_mint": p.shares.Mint, "lp_supply": text(p.issued)}
+		case DAMM:
+			name, fields = "damm", svm.Fields{
+				"token_a_mint": p.base.Mint, "token_b_mint": p.quote.Mint, "liquidity": dammLiquidity(p.Base, p.Quote), "permanent_lock_liquidity": p.locked,
+			}
+		}
+		data, err := w.Chain.DescribedContents(ctx, name, kind, fields)
+		if err != nil {
+			return err
+		}
+		if err := w.Chain.SetAccount(ctx, p.Account, programs.Rent(len(data)), p.Program, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// root is the root of a product, with some fractional bits.
+func root(a, b uint64, bits uint) *big.Int {
+	n := new(big.Int).Mul(new(big.Int).SetUint64(a), new(big.Int).SetUint64(b))
+	return n.Sqrt(n.Lsh(n, 2*bits))
+}
