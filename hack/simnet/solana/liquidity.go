@@ -27,7 +27,6 @@ func (w *World) Provide(ctx context.Context, p *Pool, who svm.Signer, adds bool,
 	if l.baseAmount == 0 || l.quoteAmount == 0 || adds && p.quote.Mint != WSOL && l.quoteAmount > w.Has(p.quote.Mint, who.Key) {
 		return nil
 	}
-	p.isTold = false
 	paid := uint64(0)
 	for _, side := range []struct {
 		programs.Coin
@@ -174,6 +173,7 @@ func (w *World) provideDAMM(ctx context.Context, t *tx, l *liquidity) {
 	})
 	delta := dammLiquidity(l.baseAmount, l.quoteAmount)
 	l.move(a, vaultA, vaultB, dammAuthority, dammAuthoritySeeds)
+	a.tell(ctx, l.Pool)
 	a.event(ctx, "EvtLiquidityChange", svm.Fields{
 		"pool": l.Account, "owner": l.who.Key, "token_a_amount": text(l.baseAmount), "token_b_amount": text(l.quoteAmount), "reserve_a_amount": text(l.Base), "reserve_b_amount": text(l.Quote),
 		"liquidity_delta": delta, "change_type": kind,

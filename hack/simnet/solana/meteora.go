@@ -159,6 +159,7 @@ func (w *World) migrateDBC(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 	create.openVault(who.Key, p.Account, wsol, dammAuthority, meteoraVault)
 	create.call(c.coin.Transfer(baseVault, vaultA, dbcAuthority, p.Base))
 	create.call(wsol.Transfer(quoteVault, vaultB, dbcAuthority, p.Quote))
+	create.tell(ctx, p)
 	create.event(ctx, "EvtInitializePool", svm.Fields{
 		"pool": p.Account, "token_a_mint": c.Token, "token_b_mint": WSOL, "creator": c.Creator.Key, "payer": who.Key, "sqrt_min_price": "4295048016",
 		"sqrt_max_price": "79226673521066979257578248091", "activation_type": 1, "collect_fee_mode": 1, "liquidity": p.locked, "sqrt_price": price, "activation_point": text(uint64(w.time.Unix())),

@@ -22,7 +22,6 @@ type Pool struct {
 	shares programs.Coin
 	issued uint64
 	locked string
-	isTold bool // by what its account holds
 }
 
 // Rates of PumpSwap's fees, in hundredths of a percent. The liquidity's own stays in the pool.
@@ -43,7 +42,7 @@ func (w *World) pumpSwapCreation(ctx context.Context, t *tx, p *Pool, maker, pay
 	a.call(p.quote.OpenAccount(payer, p.Account))
 	a.call(p.base.Transfer(p.base.Account(maker), p.base.Account(p.Account), maker, p.Base))
 	a.call(p.quote.Transfer(p.quote.Account(maker), p.quote.Account(p.Account), maker, p.Quote))
-	a.issueShares(p, programs.Token2022, payer, maker, p.Account, p.seeds)
+	a.issueShares(ctx, p, programs.Token2022, payer, maker, p.Account, p.seeds)
 	a.event(ctx, "CreatePoolEvent", svm.Fields{
 		"timestamp": w.time.Unix(), "creator": maker, "base_mint": p.base.Mint, "quote_mint": p.quote.Mint, "base_mint_decimals": p.base.Decimals,
 		"quote_mint_decimals": p.quote.Decimals, "base_amount_in": text(p.Base), "quote_amount_in": text(p.Quote), "pool_base_amount": text(p.Base),

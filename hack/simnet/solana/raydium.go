@@ -163,7 +163,7 @@ func (w *World) migrateLab(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 		to := create.openVault(who.Key, p.Account, side.Coin, cpmmAuthority, raydiumVault)
 		create.call(side.Transfer(from(side.Coin), to, labAuthority, side.amount))
 	}
-	create.issueShares(p, programs.Token, who.Key, who.Key, cpmmAuthority, cpmmAuthoritySeeds)
+	create.issueShares(ctx, p, programs.Token, who.Key, who.Key, cpmmAuthority, cpmmAuthoritySeeds)
 	a := t.act(ctx, "launchlab", "migrate_to_cpswap", nil, map[string]svm.Key{
 		"payer": who.Key, "base_mint": c.Token, "quote_mint": WSOL, "platform_config": LaunchLabPlatform, "cpswap_pool": p.Account, "cpswap_authority": cpmmAuthority,
 		"cpswap_config": cpmmConfig, "global_config": labConfig, "base_token_program": programs.Token,

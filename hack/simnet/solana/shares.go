@@ -1,6 +1,8 @@
 package solana
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"math/big"
 
@@ -16,7 +18,7 @@ const shareDecimals = 9
 
 // issueShares has a pool's program make the token of its shares, and issue those of the first deposit: the root of the product of both sides. An authority of the pool's
 // program may issue shares.
-func (a *act) issueShares(p *Pool, token, payer, to, authority svm.Key, seeds [][]byte) {
+func (a *act) issueShares(ctx context.Context, p *Pool, token, payer, to, authority svm.Key, seeds [][]byte) {
 	p.shares = programs.Coin{Mint: a.named["lp_mint"], Program: token, Decimals: shareDecimals}
 	p.issued = root(p.Base, p.Quote, 0).Uint64()
 	_, ofToken := derived(a.program, []byte("pool_lp_mint"), p.Account[:])
@@ -24,6 +26,7 @@ func (a *act) issueShares(p *Pool, token, payer, to, authority svm.Key, seeds []
 	a.call(programs.InitializeMint(token, p.shares.Mint, shareDecimals, authority))
 	a.call(p.shares.OpenAccount(payer, to))
 	a.call(programs.MintTo(token, p.shares.Mint, p.shares.Account(to), authority, p.issued), seeds...)
+	a.tell(ctx, p)
 }
 
 // lockShares burns half of a pool's shares, and gives the rest to who keeps locked ones.
@@ -33,34 +36,26 @@ func (a *act) lockShares(p *Pool, of svm.Key) {
 	a.call(p.shares.Transfer(p.shares.Account(of), p.shares.Account(LockOfRaydium), of, p.issued-p.issued/2))
 }
 
-// tellPools writes what the accounts of pools hold that were made, or whose liquidity changed, in the newest block: stand-ins write into no account. Of the AMM v4 it writes nothing.
-func (w *World) tellPools(ctx context.Context) error {
-	for _, p := range w.pools {
-		if p.isTold || p.Program == AMMv4 {
-			continue
-		}
-		p.isTold = true
-		name, kind, fields := "pumpswap", "Pool", svm.Fields{
-			"base_mint": p.base.Mint, "quote_mint": p.quote.Mint, "lp_mint": p.shares.Mint, "pool_base_token_account": p.base.Account(p.Account),
-			"pool_quote_token_account": p.quote.Account(p.Account), "lp_supply": text(p.issued),
-		}
-		switch p.Program {
-		case CPMM:
-			name, kind, fields = "cpmm", "PoolState", svm.Fields{"amm_config": cpmmConfig, "lp_mint": p.shares.Mint, "lp_supply": text(p.issued)}
-		case DAMM:
-			name, fields = "damm", svm.Fields{
-				"token_a_mint": p.base.Mint, "token_b_mint": p.quote.Mint, "liquidity": dammLiquidity(p.Base, p.Quote), "permanent_lock_liquidity": p.locked,
-			}
-		}
-		data, err := w.Chain.DescribedContents(ctx, name, kind, fields)
-		if err != nil {
-			return err
-		}
-		if err := w.Chain.SetAccount(ctx, p.Account, programs.Rent(len(data)), p.Program, data); err != nil {
-			return err
+// tell has the program write what a pool's account holds of its shares or its liquidity. Zeros aren't written: an account begins with them.
+func (a *act) tell(ctx context.Context, p *Pool) {
+	kind, fields := "Pool", svm.Fields{"base_mint": p.base.Mint, "quote_mint": p.quote.Mint, "lp_mint": p.shares.Mint, "lp_supply": text(p.issued)}
+	switch p.Program {
+	case CPMM:
+		kind, fields = "PoolState", svm.Fields{"amm_config": cpmmConfig, "lp_mint": p.shares.Mint, "lp_supply": text(p.issued)}
+	case DAMM:
+		fields = svm.Fields{"token_a_mint": p.base.Mint, "token_b_mint": p.quote.Mint, "liquidity": dammLiquidity(p.Base, p.Quote), "permanent_lock_liquidity": p.locked}
+	}
+	data, err := a.t.w.Chain.DescribedContents(ctx, a.name, kind, fields)
+	if err != nil {
+		a.err = cmp.Or(a.err, err)
+		return
+	}
+	const piece = 32
+	for at := 0; at < len(data); at += piece {
+		if part := data[at:min(at+piece, len(data))]; !bytes.Equal(part, make([]byte, len(part))) {
+			a.script.Write(a.place(svm.Written(p.Account)), at, part)
 		}
 	}
-	return nil
 }
 
 // root is the root of a product, with some fractional bits.

@@ -244,7 +244,7 @@ func (w *World) Mine(ctx context.Context, slot uint64, at time.Time) error {
 		w.past = append(w.past, past{slot: slot, time: at, blockHash: w.blockHash, state: w.clone()})
 		w.past = w.past[max(0, len(w.past)-w.keepPast-1):]
 	}
-	return w.tellPools(ctx)
+	return nil
 }
 
 // Fork takes the newest blocks back, as many as Options.KeepPast at most; others may be made in their place.
