@@ -362,8 +362,8 @@ func (l *localSolana) wantLaunches(t *testing.T, st *store.Store) {
 			state, pool = market.LaunchGraduated, addressOfKey(want.Pool.Account)
 			moved[venue]++
 		}
-		if k := got[0].Launch; k.Pool != pool || k.State != state || k.Venue != venue || k.Creator != addressOfKey(want.Creator.Key) || k.Traded && !k.HasProgress {
-			t.Errorf("%+v, want a launch of %s that is %s, in pool %s", k, venue, state, pool)
+		if k := got[0].Launch; k.Pool != pool || k.State != state || k.Venue != venue || k.Creator != addressOfKey(want.Creator.Key) || k.Name == "" || k.Traded && !k.HasProgress {
+			t.Errorf("%+v, want a launch of %s with a name that is %s, in pool %s", k, venue, state, pool)
 		}
 	}
 	if len(moved) < len(venues) {
