@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,20 +82,27 @@ func (ix *Indexer) begin(ctx context.Context) error {
 	return ix.write(ctx, c, began)
 }
 
-// headerToBeginAfter is the header of a block, or of the next one where the chain has none of that number. Where no endpoint has the block it is that of the
-// declared start, if they have that: who leaves missing blocks behind may write the number right above them.
-func (ix *Indexer) headerToBeginAfter(ctx context.Context, number uint64) (chain.Header, error) {
-	h, err := ix.nodes.Header(ctx, number)
-	missing, isMissing := errors.AsType[*chain.RangeMissingError](err)
-	if !isMissing && !errors.Is(err, chain.ErrSkipped) {
+// mostSkipped is how many numbers without a block are looked through below a start.
+const mostSkipped = 64
+
+// headerToBeginAfter is the header of the newest block up to a number, or of the next one above where many numbers have none. Where no endpoint has the block, and the
+// declared start is right above those that are missing, it is the header of the block at the start, which is then not read: nothing but a hash is known of the one below.
+func (ix *Indexer) headerToBeginAfter(ctx context.Context, number uint64) (h chain.Header, err error) {
+	for below := range min(mostSkipped, number) + 1 {
+		if h, err = ix.nodes.Header(ctx, number-below); !errors.Is(err, chain.ErrSkipped) {
+			break
+		}
+	}
+	_, isMissing := errors.AsType[*chain.RangeMissingError](err)
+	if !errors.Is(err, chain.ErrSkipped) && (!isMissing || ix.cfg.Start.Now) {
 		return h, err
 	}
-	next, err := ix.nodes.Headers(ctx, market.Header{}, number, number)
+	next, nextErr := ix.nodes.Headers(ctx, market.Header{}, number+1, number+1)
 	switch {
-	case err != nil:
-		return h, err
-	case isMissing && !ix.cfg.Start.Now && next[0].Number > ix.cfg.Start.Block:
-		return h, missing
+	case nextErr != nil:
+		return h, nextErr
+	case next[0].Number+ix.cfg.ReorgBlocks > ix.head.Reached, isMissing && next[0].Number != ix.cfg.Start.Block:
+		return h, err // a reorg may reach it, or the start is among the missing ones
 	}
 	return next[0], nil
 }
@@ -136,10 +144,11 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 	for batch, err := range ix.nodes.Backfill(ctx, ix.state.Last(), first, last) {
 		ix.pulse.beat()
 		if err != nil {
-			if ctx.Err() != nil || errors.Is(err, rpc.ErrGarbage) {
-				return err // a block that doesn't follow those before it may be the right one
+			_, isGap := errors.AsType[*chain.RangeMissingError](err)
+			if ctx.Err() != nil || !isGap && errors.Is(err, rpc.ErrGarbage) {
+				return err // where a block doesn't follow the one that was read before it, either may be wrong
 			}
-			return errors.Join(commit(), err)
+			return cmp.Or(commit(), err)
 		}
 		for i := range batch.Blocks {
 			for j := range batch.Blocks[i].Txs {

@@ -199,6 +199,25 @@ func TestSolanaStartAboveAGap(t *testing.T) {
 	}
 }
 
+// TestSolanaStartBehindASkippedSlot: an index whose start comes behind a slot without a block reads the start's own block.
+func TestSolanaStartBehindASkippedSlot(t *testing.T) {
+	t.Parallel()
+	w := solanatest.NewWorld(5)
+	w.Grow(200)
+	at := len(w.Blocks) - 100
+	for w.Blocks[at].Number == w.Blocks[at-1].Number+1 {
+		at--
+	}
+	cfg, st := solanaConfig(solanaNode(t, w)), storetest.Open(t, "sqlite")
+	cfg.Start = chainconfig.Start{Block: w.Blocks[at].Number}
+	end := startSolana(t, st, cfg)
+	awaitSolana(t, st, w)
+	end()
+	if first, ok, err := st.Indexes.FirstBlock(t.Context(), "solana"); err != nil || !ok || first != w.Blocks[at-1].Number+1 {
+		t.Errorf("the first block is %d (%t, %v), want the first after %d, which is %d", first, ok, err, w.Blocks[at-1].Number, w.Blocks[at].Number)
+	}
+}
+
 // TestSolanaForgedBlock: one of three nodes tells other contents of blocks. They end as two others have them.
 func TestSolanaForgedBlock(t *testing.T) {
 	t.Parallel()

@@ -424,8 +424,8 @@ type Retention struct {
 
 // Trust declares facts that the trust checks of tokens need and can't read from the chain.
 type Trust struct {
-	// Lockers are the contracts that hold liquidity for good or for a stated time, up to 32. On EVM chains a pool's shares that a locker holds count as
-	// locked (trust check lp_burned_locked), and on all chains a locker isn't one of the ten largest holders (top10_share). Take a contract out of the list
+	// Lockers are the contracts that hold liquidity for good or for a stated time, up to 32. A pool's shares that a locker holds count as
+	// locked (trust check lp_burned_locked), and a locker isn't one of the ten largest holders (top10_share). Take a contract out of the list
 	// once it locks nothing any more. Left out: there are no lockers.
 	//
 	// +kubebuilder:validation:MaxItems=32

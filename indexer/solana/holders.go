@@ -16,7 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// A multisig of Token-2022 is told by its length, and a token account of it by the byte behind it.
+// Accounts of Token-2022 are of several kinds: a multisig is known by its length, a token account by the byte behind what SPL Token's has.
 const (
 	multisigLen       = 355
 	accountTypeHolder = 2

@@ -20,8 +20,8 @@ type Liquidity struct {
 	Held []Holding
 }
 
-// Liquidity asks for a pool's shares, and for what some owners have of them in their usual accounts. known is false where the account is none of the pool's
-// protocol and program, or its shares aren't there.
+// Liquidity asks for a pool's shares, and for what some owners have of them in their usual accounts. known is false where the account belongs to another
+// program, is no pool of this protocol, or its shares aren't there.
 func (as Accounts) Liquidity(ctx context.Context, pool *market.Pool, owners []market.Address) (out Liquidity, known bool, err error) {
 	err = as.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 		known = false

@@ -16,8 +16,8 @@ var LockOfRaydium = svm.MustKey("3f7GcQFG397GAaEnv51zR6tsTVihYRydnydDD1cXekxH")
 // shareDecimals are those of the shares of all pools that have some.
 const shareDecimals = 9
 
-// issueShares has a pool's program make the token of its shares, and issue those of the first deposit: the root of the product of both sides. An authority of the pool's
-// program may issue shares.
+// issueShares has a pool's program make the token of its shares, and issue those of the first deposit: the root of the product of both sides. The authority, an account of
+// that program, issues them; its address is made of the seeds.
 func (a *act) issueShares(ctx context.Context, p *Pool, token, payer, to, authority svm.Key, seeds [][]byte) {
 	p.shares = programs.Coin{Mint: a.named["lp_mint"], Program: token, Decimals: shareDecimals}
 	p.issued = root(p.Base, p.Quote, 0).Uint64()
@@ -29,14 +29,15 @@ func (a *act) issueShares(ctx context.Context, p *Pool, token, payer, to, author
 	a.tell(ctx, p)
 }
 
-// lockShares burns half of a pool's shares, and gives the rest to who keeps locked ones.
+// lockShares burns half of a pool's shares, and locks the rest.
 func (a *act) lockShares(p *Pool, of svm.Key) {
 	a.call(p.shares.Burn(p.shares.Account(of), of, p.issued/2))
 	a.call(p.shares.OpenAccount(of, LockOfRaydium))
 	a.call(p.shares.Transfer(p.shares.Account(of), p.shares.Account(LockOfRaydium), of, p.issued-p.issued/2))
 }
 
-// tell has the program write what a pool's account holds of its shares or its liquidity. Zeros aren't written: an account begins with them.
+// tell has the program write what a pool's account holds of its shares or its liquidity. Zeros aren't written, as an account begins with them, and none of these fields becomes
+// zero again.
 func (a *act) tell(ctx context.Context, p *Pool) {
 	kind, fields := "Pool", svm.Fields{"base_mint": p.base.Mint, "quote_mint": p.quote.Mint, "lp_mint": p.shares.Mint, "lp_supply": text(p.issued)}
 	switch p.Program {

@@ -58,5 +58,6 @@ func IsMutable(a *Account) (mutable, told bool) {
 		r.SkipList(makerLen)
 	}
 	r.Skip(1)
-	return r.Byte() == 1, !r.Bad
+	mutable = r.Byte() == 1
+	return mutable, !r.Bad
 }

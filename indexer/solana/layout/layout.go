@@ -7,7 +7,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Account is what a node tells of one.
+// Account is an account as a node tells it.
 type Account struct {
 	// Owner is the program that may change it.
 	Owner market.Address
@@ -15,7 +15,7 @@ type Account struct {
 	Data []byte
 }
 
-// MostRead is how many bytes of an account are read: anybody may make a token whose description is longer.
+// MostRead is how many bytes of an account are read, so that nobody can make a token whose description takes much memory.
 const MostRead = 16 << 10
 
 // The programs that tokens, their descriptions, and accounts at usual addresses are of.

@@ -10,9 +10,9 @@ import (
 
 // Shares say how much of a pool's liquidity somebody can take out.
 type Shares struct {
-	// Token is the token of the shares, whoever has which may take the liquidity out; none where the pool has positions instead.
+	// Token is the token of the shares: who has some may take that part of the liquidity out. It is none where the pool has positions instead.
 	Token market.Address
-	// Whole are all shares that were issued and not paid back, burned ones among them; of a pool with positions all of its liquidity.
+	// Whole are all shares that were issued and for which no liquidity was taken out; burned shares are among them. Of a pool with positions it is all of its liquidity.
 	Whole market.Amount
 	// Locked is the liquidity of positions that the program itself keeps for good.
 	Locked market.Amount

@@ -203,7 +203,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestAfterTheCurve: of a pool's liquidity that counts which nobody can take out.
+// TestAfterTheCurve: only liquidity that nobody can take out counts.
 func TestAfterTheCurve(t *testing.T) {
 	t.Parallel()
 	amount := func(n uint64) market.Amount { return *new(market.Amount).SetUint64(n) }
@@ -229,9 +229,10 @@ func TestAfterTheCurve(t *testing.T) {
 		"at the limit":              {told: solana.Liquidity{Shares: whole, Left: 50}, result: trust.Pass, value: 95.0, refs: []market.Address{token}},
 		"with nobody and a locker":  {told: solana.Liquidity{Shares: whole, Left: 1000, Held: held(10, 20, 930)}, result: trust.Pass, value: 96.0, refs: []market.Address{key(60), key(61), key(62)}},
 		"not locked":                {told: solana.Liquidity{Shares: whole, Left: 1000, Held: held(0, 0, 0)}, result: trust.Fail, value: 0.0, refs: []market.Address{key(7)}},
-		"more than were issued":     {told: solana.Liquidity{Shares: whole, Left: 5000}, result: trust.Fail, value: 0.0, refs: []market.Address{key(7)}},
+		"more than were issued":     {told: solana.Liquidity{Shares: whole, Left: 1001, Held: held(0, 0, 1000)}, result: trust.Unknown, why: trust.PositionOwnerUnknown},
 		"more held than issued":     {told: solana.Liquidity{Shares: whole, Left: 0, Held: held(5000)}, result: trust.Pass, value: 100.0, refs: []market.Address{token, key(60)}},
-		"positions kept for good":   {told: solana.Liquidity{Shares: layout.Shares{Whole: amount(1000), Locked: amount(500)}}, result: trust.Warn, value: 50.0, refs: []market.Address{key(7)}},
+		"positions kept for good":   {told: solana.Liquidity{Shares: layout.Shares{Whole: amount(1000), Locked: amount(950)}}, result: trust.Pass, value: 95.0, refs: []market.Address{key(7)}},
+		"some kept for good":        {told: solana.Liquidity{Shares: layout.Shares{Whole: amount(1000), Locked: amount(940)}}, result: trust.Unknown, why: trust.PositionOwnerUnknown, refs: []market.Address{key(7)}},
 		"positions of other people": {told: solana.Liquidity{Shares: layout.Shares{Whole: amount(1000)}}, result: trust.Unknown, why: trust.PositionOwnerUnknown},
 		"no shares":                 {told: solana.Liquidity{Shares: layout.Shares{Token: token}}, result: trust.Unknown, why: trust.PositionOwnerUnknown},
 		"another account":           {untold: true, result: trust.Unknown, why: trust.PositionOwnerUnknown},

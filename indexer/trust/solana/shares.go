@@ -3,6 +3,7 @@ package solana
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	check "github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -25,14 +26,20 @@ func (k *look) askShares(ctx context.Context) {
 		return
 	}
 	var err error
-	k.shares, k.knowsShares, err = k.l.node.Liquidity(ctx, p, append(nobody[:len(nobody):len(nobody)], k.l.lockers...))
+	owners := slices.Clone(nobody)
+	for _, a := range k.l.lockers {
+		if !slices.Contains(owners, a) {
+			owners = append(owners, a)
+		}
+	}
+	k.shares, k.knowsShares, err = k.l.node.Liquidity(ctx, p, owners)
 	k.sharesFailed = err != nil
 }
 
 func (k *look) isOnCurve() bool { return k.known.Launch != nil && k.known.Launch.OnCurve() }
 
-// lpBurned passes on a curve. Of a pool it measures the shares that are burned or with lockers, or the liquidity of positions that the program keeps for good. A pool
-// with positions of which none is kept so is unknown: who has a position has a token of its own, which may be burned or locked as well.
+// lpBurned passes on a curve. Of a pool it measures the shares that are burned or with lockers. A pool with positions passes where enough of its liquidity is in positions
+// that the program keeps for good, and is unknown else: each position has a token of its own, which may be burned or locked as well.
 func (k *look) lpBurned(rule trust.Rule) trust.Check {
 	switch {
 	case k.isOnCurve():
@@ -43,7 +50,7 @@ func (k *look) lpBurned(rule trust.Rule) trust.Check {
 		return rule.Unknown(trust.NoPool)
 	case k.failed, k.sharesFailed:
 		return rule.Unknown(trust.CallFailed)
-	case !k.knowsShares || k.shares.Whole.IsZero():
+	case !k.knowsShares || k.shares.Whole.IsZero() || k.shares.Whole.LtUint64(k.shares.Left): // more are left than were issued: the account doesn't tell
 		return rule.Unknown(trust.PositionOwnerUnknown)
 	}
 	s, pool := &k.shares, k.index.Market.ID.String()
@@ -56,15 +63,12 @@ func (k *look) lpBurned(rule trust.Rule) trust.Check {
 		}
 	}
 	if s.Token.IsNone() {
-		if s.Locked.IsZero() {
-			return rule.Unknown(trust.PositionOwnerUnknown)
-		}
 		add(pool, s.Locked, "is locked for good, in positions")
-	} else {
-		left := new(market.Amount).SetUint64(s.Left)
-		if burned := new(market.Amount); left.Lt(&s.Whole) {
-			add(s.Token.String(), *burned.Sub(&s.Whole, left), "is burned")
+		if c := rule.Measure(min(check.Share(sum, s.Whole), 100)); c.Result != trust.Pass {
+			return with(rule.Unknown(trust.PositionOwnerUnknown), evidence...)
 		}
+	} else {
+		add(s.Token.String(), *new(market.Amount).SubUint64(&s.Whole, s.Left), "is burned")
 		for i, h := range s.Held {
 			what := "is with locker " + h.Owner.String()
 			if i < len(nobody) {
