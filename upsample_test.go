@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/cmd"
 	"github.com/boardwalkhq/boardwalk/hack/provider/mainnet"
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 )
 
 // command runs the binary's command until the test ends, and gives what it prints and how it ended.
@@ -47,7 +48,7 @@ func TestUpOnASample(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.Close() })
-	n, err := node.Start(t.Context(), m.Chain, node.Options{Profile: node.Profile{Client: "Geth"}})
+	n, err := node.Start(t.Context(), m.Chain, node.Options{Profile: profiles.Profile{Client: "Geth"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/mainnet"
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 )
 
 const usage = `provider stands in for a mainnet's RPC provider, on this machine: it is no mainnet, and says nothing about one.
@@ -66,18 +67,18 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var profiles []node.Profile
+	var chosen []profiles.Profile
 	for name := range strings.SplitSeq(s.profiles, ",") {
-		p, err := node.ProfileOf(name)
+		p, err := profiles.Of(name)
 		if err != nil {
 			return err
 		}
 		if s.bare {
-			p.Latency = node.Latency{}
+			p.Latency = profiles.Latency{}
 		}
-		profiles = append(profiles, p)
+		chosen = append(chosen, p)
 	}
-	for _, p := range profiles {
+	for _, p := range chosen {
 		if p.IsSolana != (s.Chain == solanaID) {
 			return fmt.Errorf("profile %s isn't for chain %s: those with a name of Solana's nodes and providers are for --chain solana alone; see: provider profiles", p.Name, s.Chain)
 		}
@@ -86,14 +87,14 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	lifetime, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	if s.Chain == solanaID {
-		return runSolana(ctx, lifetime, out, s, profiles)
+		return runSolana(ctx, lifetime, out, s, chosen)
 	}
 	m, err := mainnet.Start(lifetime, s.Options)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = m.Close() }()
-	nodes, err := startNodes(s, profiles, func(o node.Options) (*node.Node, error) { return node.Start(lifetime, m.Chain, o) })
+	nodes, err := startNodes(s, chosen, func(o node.Options) (*node.Node, error) { return node.Start(lifetime, m.Chain, o) })
 	if err != nil {
 		return err
 	}
@@ -102,11 +103,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			_ = n.Close()
 		}
 	}()
-	if err := introduce(out, m, s, profiles, nodes); err != nil {
+	if err := introduce(out, m, s, chosen, nodes); err != nil {
 		return err
 	}
 	err = m.Live(ctx)
-	return errors.Join(err, report(out, profiles, nodes))
+	return errors.Join(err, report(out, chosen, nodes))
 }
 
 func parse(args []string, out io.Writer) (*settings, error) {
@@ -162,12 +163,12 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	return s, nil
 }
 
-func startNodes(s *settings, profiles []node.Profile, begin func(node.Options) (*node.Node, error)) (nodes []*node.Node, err error) {
+func startNodes(s *settings, chosen []profiles.Profile, begin func(node.Options) (*node.Node, error)) (nodes []*node.Node, err error) {
 	host, _, found := strings.Cut(s.address, ":")
 	if !found {
 		return nil, fmt.Errorf("--address %q: write a host and a port, such as 127.0.0.1:8545", s.address)
 	}
-	for i, p := range profiles {
+	for i, p := range chosen {
 		address := s.address
 		if i > 0 {
 			address = host + ":0"
@@ -182,7 +183,7 @@ func startNodes(s *settings, profiles []node.Profile, begin func(node.Options) (
 }
 
 // introduce says where everything is.
-func introduce(out io.Writer, m *mainnet.Mainnet, s *settings, profiles []node.Profile, nodes []*node.Node) error {
+func introduce(out io.Writer, m *mainnet.Mainnet, s *settings, chosen []profiles.Profile, nodes []*node.Node) error {
 	var urls []string
 	for _, n := range nodes {
 		urls = append(urls, n.URL())
@@ -203,7 +204,7 @@ func introduce(out io.Writer, m *mainnet.Mainnet, s *settings, profiles []node.P
 		return err
 	}
 	fmt.Fprintf(out, "a stand-in of %s, chain %d, a block every %s; no mainnet\n", s.Chain, m.World.ChainID, m.BlockTime())
-	for i, p := range profiles {
+	for i, p := range chosen {
 		fmt.Fprintf(out, "%s: %s (%s/counts)\n", p.Name, urls[i], urls[i])
 	}
 	fmt.Fprintf(out, "blocks: from %d to %d\nwrote %s\nprovider ready\n", m.Chain.Genesis(), m.Chain.Head().Number, path)
@@ -211,8 +212,8 @@ func introduce(out io.Writer, m *mainnet.Mainnet, s *settings, profiles []node.P
 }
 
 // report says what was asked.
-func report(out io.Writer, profiles []node.Profile, nodes []*node.Node) error {
-	for i, p := range profiles {
+func report(out io.Writer, chosen []profiles.Profile, nodes []*node.Node) error {
+	for i, p := range chosen {
 		raw, err := json.Marshal(nodes[i].Counts())
 		if err != nil {
 			return err
@@ -226,7 +227,7 @@ func report(out io.Writer, profiles []node.Profile, nodes []*node.Node) error {
 func listProfiles(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "These are stand-ins. H: the provider's own document or its program's source; M: reported by others; L: a guess, or from memory.")
-	all := node.Profiles()
+	all := profiles.All()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		fmt.Fprintf(w, "\n%s\n", name)
 		for _, s := range all[name].Sources {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/hack/provider/solana"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
@@ -17,13 +18,13 @@ import (
 const solanaID = "solana"
 
 // runSolana serves a local Solana until ctx ends; lifetime ends it.
-func runSolana(ctx, lifetime context.Context, out io.Writer, s *settings, profiles []node.Profile) (err error) {
+func runSolana(ctx, lifetime context.Context, out io.Writer, s *settings, chosen []profiles.Profile) (err error) {
 	c, err := solana.Start(lifetime, solana.Options{Seed: s.Seed, BlockTime: s.BlockTime, Past: s.Past})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	nodes, err := startNodes(s, profiles, func(o node.Options) (*node.Node, error) { return c.Serve(lifetime, o) })
+	nodes, err := startNodes(s, chosen, func(o node.Options) (*node.Node, error) { return c.Serve(lifetime, o) })
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func runSolana(ctx, lifetime context.Context, out io.Writer, s *settings, profil
 		return err
 	}
 	fmt.Fprintf(out, "a stand-in of solana with what few people do; no mainnet\n")
-	for i, p := range profiles {
+	for i, p := range chosen {
 		url := nodes[i].URL()
 		fmt.Fprintf(out, "%s: %s (%s/counts)\n", p.Name, url, url)
 		for _, e := range nodes[i].Endpoints()[1:] {
@@ -55,5 +56,5 @@ func runSolana(ctx, lifetime context.Context, out io.Writer, s *settings, profil
 	}
 	fmt.Fprintf(out, "slots: up to %d\nwrote %s\nprovider ready\n", c.World.Slot(), path)
 	err = c.Live(ctx)
-	return errors.Join(err, report(out, profiles, nodes))
+	return errors.Join(err, report(out, chosen, nodes))
 }

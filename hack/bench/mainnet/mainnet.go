@@ -18,6 +18,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
 	"github.com/boardwalkhq/boardwalk/hack/provider/mainnet"
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
@@ -90,7 +91,7 @@ func (s *settings) measure(ctx context.Context, dir string) (err error) {
 			return err
 		}
 	}
-	profile, err := node.ProfileOf(s.endpoint)
+	profile, err := profiles.Of(s.endpoint)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -23,7 +23,7 @@ var suffices = regexp.MustCompile(`^the chain makes 4[2-5],[0-9]{3} blocks a day
 func TestAPlanThatIsTooSmallIsTold(t *testing.T) {
 	t.Parallel()
 	const window = 2 * time.Minute
-	s := start(t, Options{Chain: "base", Txs: 2, Logs: 8, VolumeV2: 4, VolumeV3: 2, Past: 5}, node.Profile{Client: "Geth", Rate: node.Rate{PerDay: 60_000}})
+	s := start(t, Options{Chain: "base", Txs: 2, Logs: 8, VolumeV2: 4, VolumeV3: 2, Past: 5}, profiles.Profile{Client: "Geth", Rate: profiles.Rate{PerDay: 60_000}})
 	var clock atomic.Int64
 	clock.Store(time.Now().UnixNano())
 	now := func() time.Time { return time.Unix(0, clock.Load()) }

@@ -22,6 +22,7 @@ import (
 	_ "modernc.org/sqlite" // the index is read apart from its own code
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -45,7 +46,7 @@ type standIn struct {
 }
 
 // start makes a stand-in whose index begins at its first block.
-func start(t *testing.T, o Options, p node.Profile) *standIn {
+func start(t *testing.T, o Options, p profiles.Profile) *standIn {
 	t.Helper()
 	o.Samples, o.Seed = samples, 1
 	m, err := Start(t.Context(), o)
@@ -171,7 +172,7 @@ type truth struct {
 func (s *standIn) truth(t *testing.T) *truth {
 	t.Helper()
 	// A node without limits: those of the index's node aren't what the truth is about.
-	plain, err := node.Start(t.Context(), s.Chain, node.Options{Profile: node.Profile{Client: "Geth"}})
+	plain, err := node.Start(t.Context(), s.Chain, node.Options{Profile: profiles.Profile{Client: "Geth"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func (s *standIn) truth(t *testing.T) *truth {
 // against those of a program that shares nothing with the indexer.
 func TestAnIndexOfTheStandInIsTheTruth(t *testing.T) {
 	t.Parallel()
-	s := start(t, Options{Chain: "base", Txs: 60, Logs: 240, VolumeV2: 24, VolumeV3: 8, Past: 60}, node.Profile{Client: "Geth"})
+	s := start(t, Options{Chain: "base", Txs: 60, Logs: 240, VolumeV2: 24, VolumeV3: 8, Past: 60}, profiles.Profile{Client: "Geth"})
 	if err := s.Chain.Reorg(5); err != nil {
 		t.Fatal(err)
 	}
@@ -216,11 +217,11 @@ func TestAnIndexOfTheStandInIsTheTruth(t *testing.T) {
 // block or so, behind Infura's limits but its rate: a node can't be asked less often than blocks of 100 ms want.
 func TestAnIndexThatFollowsTheStandInIsTheTruth(t *testing.T) {
 	t.Parallel()
-	profile, err := node.ProfileOf("infura")
+	profile, err := profiles.Of("infura")
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile.Latency, profile.Rate = node.Latency{}, node.Rate{}
+	profile.Latency, profile.Rate = profiles.Latency{}, profiles.Rate{}
 	s := start(t, Options{Chain: "bsc", BlockTime: 100 * time.Millisecond, Txs: 20, Logs: 80, VolumeV2: 12, VolumeV3: 4, Past: 5, Reorgs: 0.2, ReorgDepth: 3}, profile)
 	ctx, end := context.WithCancel(t.Context())
 	lived := make(chan error, 1)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/differ"
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -20,18 +21,18 @@ import (
 // reach is how deep reorgs are that an index here can take back.
 const reach = 8
 
-// behind is the same stand-in with an index of its own that begins near the head, behind nodes of profiles. Of these the limits of state and of
+// behind is the same stand-in with an index of its own that begins near the head, behind nodes of the named profiles. Of these the limits of state and of
 // logs count here: not how much is asked in a minute, or how long an answer takes.
-func (s *standIn) behind(t *testing.T, profiles ...string) *standIn {
+func (s *standIn) behind(t *testing.T, names ...string) *standIn {
 	t.Helper()
 	cfg := *s.cfg
 	cfg.Start, cfg.ReorgBlocks, cfg.Endpoints = chainconfig.Start{Now: true}, reach, nil
-	for _, name := range profiles {
-		p, err := node.ProfileOf(name)
+	for _, name := range names {
+		p, err := profiles.Of(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Rate, p.Latency = node.Rate{}, node.Latency{}
+		p.Rate, p.Latency = profiles.Rate{}, profiles.Latency{}
 		n, err := node.Start(t.Context(), s.Chain, node.Options{Profile: p})
 		if err != nil {
 			t.Fatal(err)
@@ -66,14 +67,14 @@ func (s *standIn) unpriced(t *testing.T, st *store.Store) int {
 func TestQuotesBehindNodesOfTheNewestState(t *testing.T) {
 	t.Parallel()
 	const within = 20
-	s := start(t, Options{Chain: "hyperevm", Past: 20, RealTxs: 12}, node.Profile{Client: "Geth"})
+	s := start(t, Options{Chain: "hyperevm", Past: 20, RealTxs: 12}, profiles.Profile{Client: "Geth"})
 	early := poolsOf(t, s, s.index(t))
 	for range 2 * reach {
 		if _, err := s.Chain.Extend(time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, profiles := range map[string][]string{
+	for name, behind := range map[string][]string{
 		"says so":           {"hyperevm"},
 		"doesn't say so":    {"hyperevm-public"},
 		"two that say so":   {"hyperevm", "hyperevm"},
@@ -81,7 +82,7 @@ func TestQuotesBehindNodesOfTheNewestState(t *testing.T) {
 		"one of each, plus": {"hyperevm-public", "hyperevm", "hyperevm-public"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := s.behind(t, profiles...)
+			l := s.behind(t, behind...)
 			st, stop := l.run(t)
 			l.await(t, st)
 			blocks := 0
@@ -111,7 +112,7 @@ func TestPoolsBehindNodesOfTheNewestState(t *testing.T) {
 	for _, profile := range []string{"hyperevm", "hyperevm-public"} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, Options{Chain: "hyperevm", Txs: 30, Logs: 120, VolumeV2: 12, VolumeV3: 6, Past: 40, RealTxs: 12}, node.Profile{Client: "Geth"})
+			s := start(t, Options{Chain: "hyperevm", Txs: 30, Logs: 120, VolumeV2: 12, VolumeV3: 6, Past: 40, RealTxs: 12}, profiles.Profile{Client: "Geth"})
 			s.cfg.Tracking.MinLiquidityUSD = 1000
 			l, first := s.behind(t, profile), s.Chain.Head().Number-reach+1
 			st, stop := l.run(t)

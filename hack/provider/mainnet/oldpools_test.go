@@ -17,7 +17,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -96,7 +96,7 @@ func TestPoolsOlderThanTheIndex(t *testing.T) {
 			const began = 30
 			s := start(t, Options{
 				Chain: "base", Txs: 30, Logs: 120, VolumeV2: 12, VolumeV3: 6, Past: 40, RealTxs: 12, WithoutMulticall: without,
-			}, node.Profile{Client: "Geth"})
+			}, profiles.Profile{Client: "Geth"})
 			early := poolsOf(t, s, s.index(t))
 			l := s.later(t, s.Chain.Head().Number-s.Chain.Genesis()-began)
 			deployless := l.countDeployless(t)
@@ -132,7 +132,7 @@ func TestV4PoolsOlderThanTheIndex(t *testing.T) {
 	for name, positionManager := range map[string]bool{"by the position manager": true, "by their creation": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, Options{Chain: "base", Txs: 4, Logs: 12, VolumeV2: 2, VolumeV3: 1, Past: 12, RealTxs: 25}, node.Profile{Client: "Geth"})
+			s := start(t, Options{Chain: "base", Txs: 4, Logs: 12, VolumeV2: 2, VolumeV3: 1, Past: 12, RealTxs: 25}, profiles.Profile{Client: "Geth"})
 			v4 := func(pools map[market.Address]market.Pool) (older, hooked int) {
 				for _, p := range pools {
 					if p.Protocol != market.UniswapV4 || p.LastTradeAt == 0 || p.CreatedBlock > 0 {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
@@ -99,7 +99,7 @@ func TestAnIndexKeepsUpWhereAnAnswerTakesABlocksTime(t *testing.T) {
 	t.Parallel()
 	s := start(t, Options{
 		Chain: "robinhood", BlockTime: 100 * time.Millisecond, Txs: 20, Logs: 80, VolumeV2: 24, VolumeV3: 8, Past: 150,
-	}, node.Profile{Client: "Geth"})
+	}, profiles.Profile{Client: "Geth"})
 	trips, before := newRoundTrips(t, s.node.URL())
 	s.cfg.Endpoints[0].URL = before
 	st, stop := s.run(t)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/differ"
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
@@ -19,11 +20,11 @@ func TestAnIndexWithinAPlan(t *testing.T) {
 	for _, name := range []string{"quicknode", "public", "alchemy-free", "infura"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			profile, err := node.ProfileOf(name)
+			profile, err := profiles.Of(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			profile.Latency = node.Latency{}
+			profile.Latency = profiles.Latency{}
 			s := start(t, Options{Chain: "base", Txs: 20, Logs: 80, VolumeV2: 24, VolumeV3: 8, Past: 25}, profile)
 			st := s.index(t)
 			counts := s.node.Counts()
@@ -37,11 +38,11 @@ func TestAnIndexWithinAPlan(t *testing.T) {
 // head, where blocks are asked for by their hash, and through reorgs. Its rows are those of an index behind a node without limits.
 func TestAnIndexWithinATopicLimit(t *testing.T) {
 	t.Parallel()
-	hyper, err := node.ProfileOf("hyperevm")
+	hyper, err := profiles.Of("hyperevm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, Options{Chain: "hyperevm", Txs: 20, Logs: 80, VolumeV2: 12, VolumeV3: 6, Past: 60, RealTxs: 12}, node.Profile{Client: "Geth", Logs: hyper.Logs})
+	s := start(t, Options{Chain: "hyperevm", Txs: 20, Logs: 80, VolumeV2: 12, VolumeV3: 6, Past: 60, RealTxs: 12}, profiles.Profile{Client: "Geth", Logs: hyper.Logs})
 	s.cfg.ReorgBlocks = reach
 	st, stop := s.run(t)
 	for i := range 24 {
@@ -65,7 +66,7 @@ func TestAnIndexWithinATopicLimit(t *testing.T) {
 	if refused := counts.Refused["topics"]; refused == 0 || refused > 2 { // two workers find the limit out at the same time
 		t.Errorf("%d filters were refused for their topics", refused)
 	}
-	unlimited, err := node.Start(t.Context(), s.Chain, node.Options{Profile: node.Profile{Client: "Geth"}})
+	unlimited, err := node.Start(t.Context(), s.Chain, node.Options{Profile: profiles.Profile{Client: "Geth"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/preflight"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
@@ -19,7 +20,7 @@ import (
 // small is a stand-in whose chain is longer than the state that a full node keeps.
 func small(t *testing.T, chain string) *standIn {
 	t.Helper()
-	return start(t, Options{Chain: chain, Txs: 2, Logs: 5, VolumeV2: 2, VolumeV3: 1, Before: 3, Past: 150}, node.Profile{Client: "Geth"})
+	return start(t, Options{Chain: chain, Txs: 2, Logs: 5, VolumeV2: 2, VolumeV3: 1, Before: 3, Past: 150}, profiles.Profile{Client: "Geth"})
 }
 
 func wrappedOf(t *testing.T, c *chainconfig.Chain) market.Address {
@@ -54,11 +55,11 @@ func TestCapabilitiesOfProfiles(t *testing.T) {
 	cfg := *s.cfg
 	cfg.Endpoints = nil
 	for i := range want {
-		p, err := node.ProfileOf(want[i].profile)
+		p, err := profiles.Of(want[i].profile)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Latency, p.Rate = node.Latency{}, node.Rate{}
+		p.Latency, p.Rate = profiles.Latency{}, profiles.Rate{}
 		n, err := node.Start(t.Context(), s.Chain, node.Options{Profile: p})
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
@@ -22,8 +23,8 @@ import (
 // creation is found in the block of its first trade.
 func (s *standIn) withoutKeys(t *testing.T) {
 	t.Helper()
-	n, err := node.Start(t.Context(), s.Chain, node.Options{Profile: node.Profile{
-		Client: "Geth", Logs: node.LogLimits{Range: 1, TooWide: node.Refusal{Code: -32602, Message: "query exceeds max block range %[2]d"}},
+	n, err := node.Start(t.Context(), s.Chain, node.Options{Profile: profiles.Profile{
+		Client: "Geth", Logs: profiles.LogLimits{Range: 1, TooWide: profiles.Refusal{Code: -32602, Message: "query exceeds max block range %[2]d"}},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ func (s *standIn) plainV4Trades(t *testing.T, st *store.Store, first uint64) (tr
 // those of an index that saw the pools made, and of one that begins anew with the facts.
 func TestNoTradeOfAV4PoolIsLostThatNobodyTells(t *testing.T) {
 	t.Parallel()
-	s := start(t, Options{Chain: "base", Txs: 4, Logs: 12, VolumeV2: 2, VolumeV3: 1, Past: 12, RealTxs: 25}, node.Profile{Client: "Geth"})
+	s := start(t, Options{Chain: "base", Txs: 4, Logs: 12, VolumeV2: 2, VolumeV3: 1, Past: 12, RealTxs: 25}, profiles.Profile{Client: "Geth"})
 	s.cfg.Tracking.MinLiquidityUSD = 1000
 	const began = 10
 	l := s.later(t, s.Chain.Head().Number-s.Chain.Genesis()-began)

@@ -4,11 +4,13 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 )
 
 // bucket lets units through at a rate: it fills while nothing is asked, up to the burst.
 type bucket struct {
-	rate Rate
+	rate profiles.Rate
 	now  func() time.Time
 
 	mu   sync.Mutex
@@ -18,12 +20,12 @@ type bucket struct {
 	used int64
 }
 
-func newBucket(r Rate, now func() time.Time) *bucket {
+func newBucket(r profiles.Rate, now func() time.Time) *bucket {
 	return &bucket{rate: r, now: now, left: r.Burst, at: now()}
 }
 
 // take is nil where a call of so many units may pass; else it is the refusal, the seconds after which to try again, and which limit it was.
-func (b *bucket) take(units int64) (refusal *Refusal, retryAfter int, why string) {
+func (b *bucket) take(units int64) (refusal *profiles.Refusal, retryAfter int, why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()

@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 )
 
 // subscribe answers a WebSocket: calls, and subscriptions to new heads.
@@ -53,7 +54,7 @@ func (n *Node) subscribe(w http.ResponseWriter, r *http.Request) {
 		}
 		n.admit(&c)
 		if string(c.param(0)) != `"newHeads"` && c.refusal == nil {
-			c.refuse(&Refusal{Code: -32601, Message: fmt.Sprintf("no %s subscription in eth namespace", c.param(0))})
+			c.refuse(&profiles.Refusal{Code: -32601, Message: fmt.Sprintf("no %s subscription in eth namespace", c.param(0))})
 		}
 		subscribers++
 		id := fmt.Sprintf("0x%032x", subscribers)

@@ -9,6 +9,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 )
 
 // head is an announced block.
@@ -67,7 +68,7 @@ func (s *subscription) next(t *testing.T, b *chain.Block) {
 }
 
 func TestHeadsAreAnnouncedThoseOfAReorgToo(t *testing.T) {
-	n := testNode(t, Profile{Heads: HeadLimits{Late: time.Hour}}) // what is announced can't be had yet
+	n := testNode(t, profiles.Profile{Heads: profiles.HeadLimits{Late: time.Hour}}) // what is announced can't be had yet
 	s := subscribe(t, n)
 	for range 3 {
 		s.next(t, extend(t))
@@ -82,7 +83,7 @@ func TestHeadsAreAnnouncedThoseOfAReorgToo(t *testing.T) {
 }
 
 func TestHeadsStop(t *testing.T) {
-	n := testNode(t, Profile{Heads: HeadLimits{StopAfter: 2}})
+	n := testNode(t, profiles.Profile{Heads: profiles.HeadLimits{StopAfter: 2}})
 	s := subscribe(t, n)
 	s.next(t, extend(t))
 	s.next(t, extend(t))
@@ -103,7 +104,7 @@ func TestHeadsStop(t *testing.T) {
 }
 
 func TestANodeWithoutWebSocketRefusesOne(t *testing.T) {
-	n := testNode(t, Profile{Heads: HeadLimits{NoWebSocket: true}})
+	n := testNode(t, profiles.Profile{Heads: profiles.HeadLimits{NoWebSocket: true}})
 	socket, _, err := websocket.Dial(t.Context(), strings.Replace(n.URL(), "http", "ws", 1), nil) //nolint:bodyclose // the package closes it
 	if err == nil {
 		_ = socket.CloseNow()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 )
 
 // logQuestion is the parameter of eth_getLogs.
@@ -123,7 +124,7 @@ func (n *Node) appendLogs(c *call, dst []byte, b *chain.Block, f *chain.Filter) 
 }
 
 // end is the block number at an end of a range; known is false where the tag names no block.
-func (n *Node) end(text *string) (number uint64, bad *Refusal) {
+func (n *Node) end(text *string) (number uint64, bad *profiles.Refusal) {
 	if text == nil {
 		return n.head().Number, nil
 	}
@@ -152,7 +153,7 @@ func (n *Node) logsOfRange(c *call, q *logQuestion, f *chain.Filter) {
 	case bad != nil:
 		c.refuse(bad)
 	case from > to:
-		c.refuse(&Refusal{Code: -32602, Message: "invalid block range params"})
+		c.refuse(&profiles.Refusal{Code: -32602, Message: "invalid block range params"})
 	case limits.Ahead.Message != "" && (from > head || limits.Strict && to > head):
 		n.counts.refused("ahead")
 		c.refuse(said(limits.Ahead, head))
@@ -199,7 +200,7 @@ func (n *Node) logsBetween(c *call, from, to uint64, f *chain.Filter) {
 }
 
 // tooMany refuses a question with too many logs, and names a range that works.
-func (n *Node) tooMany(from, fits uint64) *Refusal {
+func (n *Node) tooMany(from, fits uint64) *profiles.Refusal {
 	l := &n.profile.Logs
 	if l.Decimal {
 		return said(l.TooMany, l.Results, strconv.FormatUint(from, 10), strconv.FormatUint(fits, 10))

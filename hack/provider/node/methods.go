@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 )
 
 // methods are answered from the chain; stateMethods, in upstream.go, from anvil.
@@ -48,7 +49,7 @@ func (n *Node) runEVM(ctx context.Context, calls []*call) {
 			}
 		default:
 			n.counts.refused("method")
-			c.refuse(&Refusal{Code: -32601, Message: "the method " + c.Method + " does not exist/is not available"})
+			c.refuse(&profiles.Refusal{Code: -32601, Message: "the method " + c.Method + " does not exist/is not available"})
 		}
 	}
 	n.forward(ctx, upstream)
@@ -68,12 +69,12 @@ func (c *call) param(i int) json.RawMessage {
 }
 
 // badParameter is what geth says of a parameter that it can't read.
-func badParameter(i int, why string) *Refusal {
-	return &Refusal{Code: -32602, Message: "invalid argument " + strconv.Itoa(i) + ": " + why}
+func badParameter(i int, why string) *profiles.Refusal {
+	return &profiles.Refusal{Code: -32602, Message: "invalid argument " + strconv.Itoa(i) + ": " + why}
 }
 
 // named is the block that a parameter names. It is nil where the node has none; bad says that the parameter can't be read.
-func (n *Node) named(raw json.RawMessage) (b *chain.Block, canonical bool, bad *Refusal) {
+func (n *Node) named(raw json.RawMessage) (b *chain.Block, canonical bool, bad *profiles.Refusal) {
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage(`"latest"`)
 	}
@@ -111,7 +112,7 @@ func (n *Node) named(raw json.RawMessage) (b *chain.Block, canonical bool, bad *
 		return n.chain.Block(n.chain.First()), true, nil
 	case "safe", "finalized":
 		if n.profile.Heads.NoTags {
-			return nil, false, &Refusal{Code: -39001, Message: "Unknown block"}
+			return nil, false, &profiles.Refusal{Code: -39001, Message: "Unknown block"}
 		}
 		depth := uint64(safeDepth)
 		if text == "finalized" {
@@ -179,19 +180,19 @@ func (n *Node) getBlock(c *call) {
 }
 
 // unknownBlock is what is said of a block that the node doesn't have, where it doesn't say null.
-func (n *Node) unknownBlock(usual string) *Refusal {
+func (n *Node) unknownBlock(usual string) *profiles.Refusal {
 	n.counts.refused("unknown block")
 	if n.profile.Heads.Unknown.Message != "" {
 		return &n.profile.Heads.Unknown
 	}
-	return &Refusal{Code: -32000, Message: usual}
+	return &profiles.Refusal{Code: -32000, Message: usual}
 }
 
 // txs are the transactions of a block; where they can't be read the call is refused.
 func (n *Node) txs(c *call, b *chain.Block) ([]chain.Tx, bool) {
 	txs, err := n.chain.Txs(b)
 	if err != nil {
-		c.refuse(&Refusal{Status: http.StatusInternalServerError, Code: -32603, Message: err.Error()})
+		c.refuse(&profiles.Refusal{Status: http.StatusInternalServerError, Code: -32603, Message: err.Error()})
 	}
 	return txs, err == nil
 }

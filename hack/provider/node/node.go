@@ -1,5 +1,5 @@
-// Package node answers for a chain as a mainnet's RPC provider does: with its limits, in its words. It is a stand-in; how each behaviour
-// is known stands in the table of profiles.
+// Package node answers for a chain as a mainnet's RPC provider does: with its limits, in its words. It is a stand-in; hack/provider/profiles
+// says how each behaviour is known.
 package node
 
 import (
@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/hack/provider/yellowstone"
 )
 
@@ -29,7 +29,7 @@ type Node struct {
 	upstream string
 	run      func(context.Context, []*call)
 	byMethod map[string]*bucket
-	profile  Profile
+	profile  profiles.Profile
 	counts   *counter
 	rate     *bucket
 	now      func() time.Time
@@ -46,7 +46,7 @@ type Node struct {
 
 // Options say where a node listens and how it behaves.
 type Options struct {
-	Profile Profile
+	Profile profiles.Profile
 	// Address is a host and port; empty takes a free port on this machine alone.
 	Address string
 	Seed    uint64
@@ -144,7 +144,7 @@ type call struct {
 	Params []json.RawMessage `json:"params"`
 
 	result  []byte
-	refusal *Refusal
+	refusal *profiles.Refusal
 	data    json.RawMessage // of the refusal
 	retry   int
 }
@@ -163,9 +163,9 @@ func (n *Node) answer(ctx context.Context, body []byte) reply {
 	}
 	switch limit := n.profile.Batch; {
 	case err != nil:
-		return whole(&Refusal{Code: -32700, Message: "parse error"})
+		return whole(&profiles.Refusal{Code: -32700, Message: "parse error"})
 	case len(calls) == 0:
-		return whole(&Refusal{Code: -32600, Message: "empty batch"})
+		return whole(&profiles.Refusal{Code: -32600, Message: "empty batch"})
 	case limit.Calls > 0 && len(calls) > limit.Calls:
 		n.counts.refused("batch")
 		return whole(said(limit.TooMany, len(calls), limit.Calls))
@@ -220,7 +220,7 @@ func (n *Node) admit(c *call) {
 }
 
 // said is a refusal with values in its message.
-func said(r Refusal, values ...any) *Refusal {
+func said(r profiles.Refusal, values ...any) *profiles.Refusal {
 	if strings.Contains(r.Message, "%") {
 		r.Message = fmt.Sprintf(r.Message, values...)
 	}
@@ -228,7 +228,7 @@ func said(r Refusal, values ...any) *Refusal {
 }
 
 // whole answers a request as a whole with a refusal.
-func whole(r *Refusal) reply {
+func whole(r *profiles.Refusal) reply {
 	if r.HTML != "" {
 		return reply{status: r.Status, body: []byte(r.HTML), html: true}
 	}
@@ -261,7 +261,7 @@ func (c *call) append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-func (c *call) refuse(r *Refusal) { c.refusal = r }
+func (c *call) refuse(r *profiles.Refusal) { c.refusal = r }
 
 // packed is the length from which on an answer is packed for those who take it so.
 const packed = 1400
@@ -307,21 +307,8 @@ func (n *Node) delay(ctx context.Context) bool {
 }
 
 // drawLatency is how long an answer of such a latency takes.
-func (n *Node) drawLatency(l *Latency) time.Duration {
+func (n *Node) drawLatency(l *profiles.Latency) time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return l.draw(n.rng)
-}
-
-// tailQuantile is the standard normal's 99th percentile.
-const tailQuantile = 2.326
-
-// draw is of a log-normal distribution above Least with this median and 99th percentile.
-func (l Latency) draw(rng *rand.Rand) time.Duration {
-	if l.Median <= l.Least {
-		return l.Least
-	}
-	median, tail := float64(l.Median-l.Least), float64(max(l.Tail, l.Median)-l.Least)
-	sigma := math.Log(tail/median) / tailQuantile
-	return l.Least + time.Duration(median*math.Exp(sigma*rng.NormFloat64()))
+	return l.Draw(n.rng)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
@@ -76,13 +77,13 @@ func lastTx(t *testing.T, b *chain.Block) string {
 	return txs[len(txs)-1].Hash.String()
 }
 
-func testNode(t *testing.T, p Profile) *Node {
+func testNode(t *testing.T, p profiles.Profile) *Node {
 	t.Helper()
 	return testNodeAt(t, p, time.Now)
 }
 
 // testNodeAt has a clock of the test's.
-func testNodeAt(t *testing.T, p Profile, now func() time.Time) *Node {
+func testNodeAt(t *testing.T, p profiles.Profile, now func() time.Time) *Node {
 	t.Helper()
 	n, err := Start(t.Context(), shared, Options{Profile: p, Now: now})
 	if err != nil {
@@ -190,7 +191,7 @@ func (a answer) works(t *testing.T) {
 }
 
 func TestBlocksAreAnsweredByNumberTagAndHash(t *testing.T) {
-	n, head := testNode(t, Profile{}), shared.Head()
+	n, head := testNode(t, profiles.Profile{}), shared.Head()
 	for _, by := range []answer{
 		ask(t, n, "eth_getBlockByNumber", "latest", false), ask(t, n, "eth_getBlockByNumber", hexOf(head.Number), false),
 		ask(t, n, "eth_getBlockByHash", head.Hash.String(), true),
@@ -216,7 +217,7 @@ func TestBlocksAreAnsweredByNumberTagAndHash(t *testing.T) {
 }
 
 func TestLogsAreFilteredAndAgreeWithReceipts(t *testing.T) {
-	n, head := testNode(t, Profile{LogTimes: true}), shared.Head()
+	n, head := testNode(t, profiles.Profile{LogTimes: true}), shared.Head()
 	type log struct {
 		Address, Data, TransactionHash, LogIndex, BlockHash, BlockTimestamp string
 		Topics                                                              []string
@@ -271,7 +272,7 @@ func TestLogsAreFilteredAndAgreeWithReceipts(t *testing.T) {
 }
 
 func TestStateIsAnvils(t *testing.T) {
-	n, w := testNode(t, Profile{}), shared.World()
+	n, w := testNode(t, profiles.Profile{}), shared.World()
 	decimals := map[string]any{"to": w.StableUSDC6, "data": "0x313ce567"}
 	six := `"0x0000000000000000000000000000000000000000000000000000000000000006"`
 	head := shared.Head()
@@ -301,7 +302,7 @@ func TestStateIsAnvils(t *testing.T) {
 }
 
 func TestCallsAreCountedByMethod(t *testing.T) {
-	n := testNode(t, Profile{Units: map[string]int64{"eth_call": 26}, OtherUnits: 10})
+	n := testNode(t, profiles.Profile{Units: map[string]int64{"eth_call": 26}, OtherUnits: 10})
 	batch(t, n, 3, "eth_call", map[string]any{"data": "0x"}, "latest")
 	ask(t, n, "eth_blockNumber")
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.URL()+"/counts", http.NoBody)

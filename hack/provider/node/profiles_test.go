@@ -2,39 +2,23 @@ package node
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 )
 
 // profile is one of the profiles without what would make its test slow or let its rate come in between.
-func profile(t *testing.T, name string) Profile {
+func profile(t *testing.T, name string) profiles.Profile {
 	t.Helper()
-	p, err := ProfileOf(name)
+	p, err := profiles.Of(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Latency, p.Rate = Latency{}, Rate{}
+	p.Latency, p.Rate = profiles.Latency{}, profiles.Rate{}
 	return p
-}
-
-func TestEveryProfileSaysItsSources(t *testing.T) {
-	for name, p := range Profiles() {
-		if len(p.Sources) == 0 || p.Client == "" {
-			t.Errorf("%s has no sources, or no client", name)
-		}
-		for _, s := range p.Sources {
-			if s.Behaviour == "" || s.From == "" || !slices.Contains([]string{"H", "M", "L"}, s.Sure) {
-				t.Errorf("%s: %+v", name, s)
-			}
-		}
-	}
-	if _, err := ProfileOf("nobody"); err == nil || !strings.Contains(err.Error(), "quicknode") {
-		t.Errorf("a profile that isn't there: %v", err)
-	}
 }
 
 func TestRangesAreLimitedInTheirWords(t *testing.T) {
@@ -119,11 +103,11 @@ func TestGethLimitsTheAnswerToABatchAlone(t *testing.T) {
 }
 
 func TestRatesCountEachCallOfABatch(t *testing.T) {
-	p, err := ProfileOf("quicknode")
+	p, err := profiles.Of("quicknode")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Latency = Latency{}
+	p.Latency = profiles.Latency{}
 	now := time.Now()
 	n := testNodeAt(t, p, func() time.Time { return now })
 	if a := batch(t, n, 50, "eth_chainId"); a.status != http.StatusOK {
@@ -141,11 +125,11 @@ func TestRatesCountEachCallOfABatch(t *testing.T) {
 }
 
 func TestUnitsAreWhatCounts(t *testing.T) {
-	p, err := ProfileOf("alchemy-free")
+	p, err := profiles.Of("alchemy-free")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Latency = Latency{}
+	p.Latency = profiles.Latency{}
 	now := time.Now()
 	n := testNodeAt(t, p, func() time.Time { return now })
 	// 5,000 units: ten times the 500 that eth_getBlockReceipts has of the rate.
@@ -167,7 +151,7 @@ func TestUnitsAreWhatCounts(t *testing.T) {
 
 func TestADayEnds(t *testing.T) {
 	p := profile(t, "infura")
-	known, err := ProfileOf("infura")
+	known, err := profiles.Of("infura")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,11 +168,11 @@ func TestADayEnds(t *testing.T) {
 }
 
 func TestARateMayBeRefusedWithoutJSON(t *testing.T) {
-	p, err := ProfileOf("public-bsc")
+	p, err := profiles.Of("public-bsc")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Latency, p.Rate.Burst = Latency{}, 1
+	p.Latency, p.Rate.Burst = profiles.Latency{}, 1
 	now := time.Now()
 	n := testNodeAt(t, p, func() time.Time { return now })
 	ask(t, n, "eth_getLogs", map[string]any{}).refused(t, 200, -32005, "limit exceeded")
@@ -310,20 +294,4 @@ func TestContractsFailInTheClientsWords(t *testing.T) {
 		ask(t, testNode(t, profile(t, client)), "eth_call", map[string]any{"data": "0xfe"}, "latest").refused(t, 200, -32000-map[string]int{"reth": 3}[client], says)
 	}
 	ask(t, testNode(t, profile(t, "geth")), "eth_call", map[string]any{"data": "0x5f5ffd"}, "latest").refused(t, 200, 3, "execution reverted")
-}
-
-func TestLatencyHasAMedianAndATail(t *testing.T) {
-	l, rng := far, rand.New(rand.NewPCG(1, 1))
-	drawn := make([]time.Duration, 10_001)
-	for i := range drawn {
-		drawn[i] = l.draw(rng)
-	}
-	slices.Sort(drawn)
-	median, tail := drawn[5000], drawn[9900]
-	if drawn[0] < l.Least || median < l.Median*9/10 || median > l.Median*11/10 || tail < l.Tail*8/10 || tail > l.Tail*12/10 {
-		t.Errorf("the least is %s, the median %s, one in a hundred %s, wanted %+v", drawn[0], median, tail, l)
-	}
-	if d := (Latency{}).draw(rng); d != 0 {
-		t.Errorf("no latency is %s", d)
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/hack/provider/yellowstone"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
@@ -58,7 +59,7 @@ func (n *Node) runSolana(ctx context.Context, calls []*call) {
 	head, err := n.headSlot(ctx)
 	if err != nil {
 		for _, c := range calls {
-			c.refuse(&Refusal{Status: http.StatusBadGateway, Code: -32603, Message: "the stand-in's chain doesn't answer"})
+			c.refuse(&profiles.Refusal{Status: http.StatusBadGateway, Code: -32603, Message: "the stand-in's chain doesn't answer"})
 		}
 		return
 	}

@@ -13,11 +13,12 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
 // solanaNode is a node before a chain whose head is slot 1000, and which answers each call with what it is given.
-func solanaNode(t *testing.T, p Profile, answers map[string]string) *Node {
+func solanaNode(t *testing.T, p profiles.Profile, answers map[string]string) *Node {
 	t.Helper()
 	chain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var calls []wireCall
@@ -43,10 +44,10 @@ func solanaNode(t *testing.T, p Profile, answers map[string]string) *Node {
 
 // TestTheStreamOfAProfileIsItsSecondEndpoint: only a profile with a stream has one, and it needs a server to read blocks from.
 func TestTheStreamOfAProfileIsItsSecondEndpoint(t *testing.T) {
-	if list := solanaNode(t, agave(), nil).Endpoints(); len(list) != 1 {
+	if list := solanaNode(t, profile(t, "agave"), nil).Endpoints(); len(list) != 1 {
 		t.Errorf("%+v", list)
 	}
-	if _, err := StartSolana(t.Context(), "http://127.0.0.1:1", Options{Profile: withStream()}); err == nil || !strings.Contains(err.Error(), "no server of Yellowstone gRPC") {
+	if _, err := StartSolana(t.Context(), "http://127.0.0.1:1", Options{Profile: profile(t, "yellowstone")}); err == nil || !strings.Contains(err.Error(), "no server of Yellowstone gRPC") {
 		t.Errorf("error %v", err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's own
@@ -60,7 +61,7 @@ func TestTheStreamOfAProfileIsItsSecondEndpoint(t *testing.T) {
 	go func() { _ = upstream.Serve(l) }()
 	t.Cleanup(upstream.Stop)
 	for _, name := range []string{"yellowstone", "yellowstone-moody"} {
-		p, err := ProfileOf(name)
+		p, err := profiles.Of(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,7 @@ func says(t *testing.T, n *Node, method, params string, status int, want string)
 }
 
 func TestANodeOfSolanaKeepsSoManySlots(t *testing.T) {
-	n := solanaNode(t, Profile{Solana: SolanaLimits{Kept: 100, Gone: cleanedUp}}, map[string]string{
+	n := solanaNode(t, profiles.Profile{Solana: profiles.SolanaLimits{Kept: 100, Gone: profile(t, "agave").Solana.Gone}}, map[string]string{
 		"getBlock": `{"blockhash":"x"}`, "getBlocks": "[899,900,901]", "getTransaction": `{"slot":899}`, "getFirstAvailableBlock": "0",
 		"getSignaturesForAddress": `[{"signature":"b","slot":900},{"signature":"a","slot":899}]`,
 	})
@@ -113,8 +114,11 @@ func TestANodeOfSolanaKeepsSoManySlots(t *testing.T) {
 }
 
 func TestANodeOfSolanaHasARateOfEachMethod(t *testing.T) {
-	p := solanaPublic()
-	p.Latency = Latency{}
+	p, err := profiles.Of("solana-public")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Latency = profiles.Latency{}
 	n := solanaNode(t, p, map[string]string{"getBlock": "{}", "getBlocks": "[]", "getProgramAccounts": "[]"})
 	says(t, n, "getProgramAccounts", `["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"]`, 200, `"code":-32010,"message":"Tokenkeg`)
 	says(t, n, "getProgramAccounts", `["metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s"]`, 200, `"result":[]`)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 )
 
 // stateMethods are forwarded to anvil. The number is the place of the block among the parameters, from 1.
@@ -20,7 +21,7 @@ var stateMethods = map[string]int{
 }
 
 // gone is what geth says where it has dropped a state.
-var gone = Refusal{Code: -32000, Message: "missing trie node %s (path ) state %[1]s is not available, not found"}
+var gone = profiles.Refusal{Code: -32000, Message: "missing trie node %s (path ) state %[1]s is not available, not found"}
 
 // prepare makes the parameters for anvil; false says that the call is refused.
 func (n *Node) prepare(c *call) bool {
@@ -32,7 +33,7 @@ func (n *Node) prepare(c *call) bool {
 		c.refuse(bad)
 		return false
 	case b != nil && !canonical:
-		c.refuse(&Refusal{Code: -32000, Message: "hash is not currently canonical"})
+		c.refuse(&profiles.Refusal{Code: -32000, Message: "hash is not currently canonical"})
 		return false
 	case limits.LatestAlone && limits.Silent:
 		b = head
@@ -51,7 +52,7 @@ func (n *Node) prepare(c *call) bool {
 		override := c.param(2)
 		if limits.NoOverrides && len(override) > 0 && string(override) != "null" {
 			n.counts.refused("overrides")
-			c.refuse(&Refusal{Code: -32602, Message: "too many arguments, want at most 2"})
+			c.refuse(&profiles.Refusal{Code: -32602, Message: "too many arguments, want at most 2"})
 			return false
 		}
 		if len(override) == 0 || string(override) == "null" {
@@ -77,7 +78,7 @@ func belowFirst(raw json.RawMessage, first uint64) bool {
 	return err == nil && len(text) < 66 && number < first
 }
 
-func (n *Node) gone(b *chain.Block) *Refusal {
+func (n *Node) gone(b *chain.Block) *profiles.Refusal {
 	r := n.profile.State.Gone
 	if r.Message == "" {
 		r = gone
@@ -125,7 +126,7 @@ func (n *Node) forward(ctx context.Context, calls []*call) {
 	answers, err := n.ask(ctx, calls)
 	if err != nil {
 		for _, c := range calls {
-			c.refuse(&Refusal{Status: http.StatusBadGateway, Code: -32603, Message: "the stand-in's anvil doesn't answer"})
+			c.refuse(&profiles.Refusal{Status: http.StatusBadGateway, Code: -32603, Message: "the stand-in's anvil doesn't answer"})
 		}
 		return
 	}
@@ -192,9 +193,9 @@ var halts = []struct{ anvil, geth, reth string }{
 }
 
 // inWords says anvil's error as the profile's client does.
-func (n *Node) inWords(code int, message string) *Refusal {
+func (n *Node) inWords(code int, message string) *profiles.Refusal {
 	if code == 3 || strings.HasPrefix(message, "execution reverted") {
-		return &Refusal{Code: 3, Message: message}
+		return &profiles.Refusal{Code: 3, Message: message}
 	}
 	if strings.Contains(message, "BlockOutOfRange") || strings.Contains(message, "tate not found") || strings.Contains(message, "No state available") {
 		n.counts.refused("state")
@@ -206,10 +207,10 @@ func (n *Node) inWords(code int, message string) *Refusal {
 		}
 		switch n.profile.Client {
 		case "Geth", "erigon":
-			return &Refusal{Code: -32000, Message: h.geth}
+			return &profiles.Refusal{Code: -32000, Message: h.geth}
 		case "reth":
-			return &Refusal{Code: -32003, Message: h.reth}
+			return &profiles.Refusal{Code: -32003, Message: h.reth}
 		}
 	}
-	return &Refusal{Code: code, Message: message}
+	return &profiles.Refusal{Code: code, Message: message}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/differ"
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -31,7 +32,7 @@ type trial struct {
 
 func begin(t *testing.T, profile string, o Options) *trial {
 	t.Helper()
-	p, err := node.ProfileOf(profile)
+	p, err := profiles.Of(profile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func (s *trial) liveFor(t *testing.T, during time.Duration) {
 
 // withoutFault are the faults of a profile's streams that didn't come yet.
 func (s *trial) withoutFault(profile string) []string {
-	p, err := node.ProfileOf(profile)
+	p, err := profiles.Of(profile)
 	if err != nil {
 		panic(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/mainnet"
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/hack/provider/solana"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -30,7 +31,7 @@ type standIn interface {
 	Live(ctx context.Context) error
 	// Serve begins to serve the chain behind a profile, Plain is one without limits.
 	Serve(ctx context.Context, o node.Options) (*node.Node, error)
-	Plain() node.Profile
+	Plain() profiles.Profile
 	// WriteManifests writes the chain's resources, with a node's endpoints, into a folder.
 	WriteManifests(ctx context.Context, dir string, n *node.Node, start uint64) error
 	Close() error
@@ -71,7 +72,9 @@ func (m *evmMainnet) Serve(ctx context.Context, o node.Options) (*node.Node, err
 	return node.Start(ctx, m.Chain, o)
 }
 
-func (m *evmMainnet) Plain() node.Profile { return node.Profile{Client: "Geth", LogTimes: true} }
+func (m *evmMainnet) Plain() profiles.Profile {
+	return profiles.Profile{Client: "Geth", LogTimes: true}
+}
 
 func (m *evmMainnet) WriteManifests(_ context.Context, dir string, n *node.Node, start uint64) error {
 	_, err := m.WriteManifest(dir, []string{n.URL()}, int64(start))
@@ -87,7 +90,9 @@ func (c *localSolana) IsNewest(h market.Header) bool { return h.Number == c.Newe
 
 func (c *localSolana) Reorgs() uint64 { return 0 }
 
-func (c *localSolana) Plain() node.Profile { return node.Profile{Client: "agave", IsSolana: true} }
+func (c *localSolana) Plain() profiles.Profile {
+	return profiles.Profile{Client: "agave", IsSolana: true}
+}
 
 func (c *localSolana) WriteManifests(ctx context.Context, dir string, n *node.Node, _ uint64) error {
 	raw, err := c.Manifests(ctx, n.Endpoints()...)

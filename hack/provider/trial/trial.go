@@ -13,6 +13,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/differ"
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -54,7 +55,7 @@ func (t *trial) run(ctx context.Context) error {
 	if err := os.MkdirAll(t.dir, 0o700); err != nil {
 		return err
 	}
-	profile, err := node.ProfileOf(t.profile)
+	profile, err := profiles.Of(t.profile)
 	if err != nil {
 		return err
 	}
@@ -226,7 +227,7 @@ func (t *trial) unpricedUntil(ctx context.Context, ix *running) (blocks uint64, 
 // compare holds the rows against those of a fresh index through a node without limits. What a node with old state would tell of pools a node of
 // the newest state alone tells later: there the fresh index begins with the facts that were kept, and its node has no more state. So it does on Solana, whose nodes
 // answer for now alone, and it reads JSON-RPC alone there.
-func (t *trial) compare(ctx context.Context, m standIn, ix *running, profile *node.Profile, start uint64) error {
+func (t *trial) compare(ctx context.Context, m standIn, ix *running, profile *profiles.Profile, start uint64) error {
 	without := m.Plain()
 	var facts []store.StoredFact
 	if profile.State.LatestAlone || profile.IsSolana {

@@ -1,6 +1,10 @@
-package node
+// Package profiles describes the RPC providers and nodes that hack/provider/node can stand in for: their limits, their words and their latency. Each profile names the
+// source of every behaviour.
+package profiles
 
 import (
+	"math"
+	"math/rand/v2"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/yellowstone"
@@ -145,4 +149,17 @@ type HeadLimits struct {
 // Latency is a median with a tail: every answer takes at least Least, half of them Median, one in a hundred Tail or more.
 type Latency struct {
 	Least, Median, Tail time.Duration
+}
+
+// tailQuantile is the standard normal's 99th percentile.
+const tailQuantile = 2.326
+
+// Draw is of a log-normal distribution above Least with this median and 99th percentile.
+func (l Latency) Draw(rng *rand.Rand) time.Duration {
+	if l.Median <= l.Least {
+		return l.Least
+	}
+	median, tail := float64(l.Median-l.Least), float64(max(l.Tail, l.Median)-l.Least)
+	sigma := math.Log(tail/median) / tailQuantile
+	return l.Least + time.Duration(median*math.Exp(sigma*rng.NormFloat64()))
 }

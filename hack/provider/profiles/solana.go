@@ -1,4 +1,4 @@
-package node
+package profiles
 
 // cleanedUp and noTokens are agave's words (rpc-client-api/src/custom_error.rs).
 var (

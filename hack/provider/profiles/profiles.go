@@ -1,0 +1,38 @@
+package profiles
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// All are the kinds of endpoints that a node can stand in for, by name.
+func All() map[string]Profile {
+	all := map[string]Profile{}
+	for _, p := range []Profile{
+		plain(), alchemy(), alchemyFree(), quickNode(), infura(), publicEndpoint(), publicBSC(), geth(), reth(), erigon(), hyperEVM(), hyperEVMPublic(), moody(),
+		solanaPlain(), solanaPublic(), heliusFree(), helius(), agave(), withStream(), withMoodyStream(),
+	} {
+		all[p.Name] = p
+	}
+	return all
+}
+
+// Of is the profile of a name.
+func Of(name string) (Profile, error) {
+	p, ok := All()[name]
+	if !ok {
+		return p, fmt.Errorf("there is no profile %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(All())), ", "))
+	}
+	return p, nil
+}
+
+// near and far are usual latencies: of a node on the next machine, and of a provider on the internet.
+var (
+	near = Latency{Least: time.Millisecond, Median: 2 * time.Millisecond, Tail: 20 * time.Millisecond}
+	far  = Latency{Least: 15 * time.Millisecond, Median: 40 * time.Millisecond, Tail: 400 * time.Millisecond}
+)
+
+var latencyGuessed = Source{"latency", "a guess: no provider could be reached", "L"}
