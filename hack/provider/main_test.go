@@ -72,7 +72,7 @@ func TestTheCommandServesASolana(t *testing.T) {
 func TestTheCommandSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for args, says := range map[string]string{
-		"--profile nobody": `no profile "nobody": there are agave, alchemy,`,
+		"--profile nobody": `no profile "nobody": there are agave, agave-restarted, agave-storage, alchemy,`,
 		"--samples ../../config/samples --chain nowhere":   "no EVM chain \"nowhere\": it has base,",
 		"--chain solana --profile reth":                    "profile reth isn't for chain solana",
 		"--chain base --profile helius-free":               "profile helius-free isn't for chain base",

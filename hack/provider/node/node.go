@@ -147,6 +147,7 @@ type call struct {
 	refusal *profiles.Refusal
 	data    json.RawMessage // of the refusal
 	retry   int
+	most    int // how long the list may be that is asked for
 }
 
 // answer answers a request: one call or a batch.

@@ -63,40 +63,49 @@ func (n *Node) runSolana(ctx context.Context, calls []*call) {
 		}
 		return
 	}
-	limits := &n.profile.Solana
-	first := uint64(0)
-	if limits.Kept > 0 {
-		first = head - min(head, limits.Kept)
-	}
+	l := newLedger(&n.profile.Solana, head)
 	var upstream []*call
 	for _, c := range calls {
 		if c.refusal != nil || n.isBeyond(c) {
 			continue
 		}
-		var slot uint64
-		ofSlot := c.Method == "getBlock" && json.Unmarshal(c.param(0), &slot) == nil
-		switch {
-		case slices.Contains(n.profile.Missing, c.Method):
-			n.counts.refused("method")
-			c.refuse(said(n.profile.NoMethod, c.Method))
-		case ofSlot && slot < first:
-			n.counts.refused("kept")
-			c.refuse(said(limits.Gone, slot, first))
-		case c.Method == "getProgramAccounts" && limits.NoTokens.Message != "" && slices.Contains(tokenPrograms, string(c.param(0))):
-			n.counts.refused("tokens")
-			c.refuse(said(limits.NoTokens, trimmed(c.param(0))))
-		default:
-			upstream = append(upstream, c)
+		if refusal, why := n.refusalOf(l, c); refusal != nil {
+			n.counts.refused(why)
+			c.refuse(refusal)
+			continue
 		}
+		if !l.isWhole() {
+			c.widen()
+		}
+		upstream = append(upstream, c)
 	}
 	n.forward(ctx, upstream)
-	if first == 0 {
-		return
-	}
 	for _, c := range upstream {
-		if c.refusal == nil {
-			c.forget(first)
+		if c.refusal != nil || l.isWhole() {
+			continue
 		}
+		if l.forget(c); l.lacksContent(c) {
+			n.counts.refused("gap")
+			c.result = null
+		}
+	}
+}
+
+// refusalOf is what the node says instead of asking the chain, and which limit that is; it is nil where the chain is asked.
+func (n *Node) refusalOf(l *ledger, c *call) (refusal *profiles.Refusal, why string) {
+	limits := &n.profile.Solana
+	if slot, ok := c.slot(); ok {
+		refusal, why = l.refusal(slot)
+	}
+	switch {
+	case slices.Contains(n.profile.Missing, c.Method):
+		return said(n.profile.NoMethod, c.Method), "method"
+	case refusal != nil:
+		return refusal, why
+	case c.Method == "getProgramAccounts" && limits.NoTokens.Message != "" && slices.Contains(tokenPrograms, string(c.param(0))):
+		return said(limits.NoTokens, trimmed(c.param(0))), "tokens"
+	default:
+		return nil, ""
 	}
 }
 
@@ -129,35 +138,6 @@ func (n *Node) headSlot(ctx context.Context) (slot uint64, err error) {
 		return 0, err
 	}
 	return slot, json.Unmarshal(answers[0].Result, &slot)
-}
-
-// forget leaves out of an answer what is of slots before one.
-func (c *call) forget(first uint64) {
-	type placed struct {
-		Slot uint64 `json:"slot"`
-	}
-	switch c.Method {
-	case "getFirstAvailableBlock", "minimumLedgerSlot":
-		c.answer(first)
-	case "getBlocks":
-		var slots []uint64
-		if json.Unmarshal(c.result, &slots) == nil {
-			c.answer(slices.DeleteFunc(slots, func(s uint64) bool { return s < first }))
-		}
-	case "getTransaction":
-		var p placed
-		if json.Unmarshal(c.result, &p) == nil && p.Slot < first {
-			c.result = null
-		}
-	case "getSignaturesForAddress":
-		var list []json.RawMessage
-		if json.Unmarshal(c.result, &list) == nil {
-			c.answer(slices.DeleteFunc(list, func(raw json.RawMessage) bool {
-				var p placed
-				return json.Unmarshal(raw, &p) == nil && p.Slot < first
-			}))
-		}
-	}
 }
 
 func (c *call) answer(v any) {

@@ -114,10 +114,39 @@ type SolanaLimits struct {
 	// Kept is of how many slots below the head the blocks and their transactions are kept; 0 is of all. Gone may have the slot as %[1]d and the first kept one as %[2]d.
 	Kept uint64
 	Gone Refusal
+	// Holes are slots that the node lacks although it has earlier and later ones.
+	Holes Holes
 	// NoTokens, if it has a message, is said to who asks for all accounts of a token; it may have the program as %s.
 	NoTokens Refusal
 	// PerMethod bounds the calls of each method by itself.
 	PerMethod Rate
+}
+
+// Holes are ranges of slots whose blocks a node lacks. Its lists leave out these slots and their transactions. The zero value is a node without holes.
+type Holes struct {
+	// From is the first slot of the first hole, Slots the length of each. Every is the distance from one hole's first slot to the next one's; 0 is one hole alone.
+	From, Slots, Every uint64
+	// Below is how many of the newest slots have no hole: the node has these itself, and the older ones in a storage that lacks some.
+	Below uint64
+	// Missing is said of a slot in a hole, which it may have as %d.
+	Missing Refusal
+	// Jumped says that the node began anew from a snapshot of each hole's last slot, and stands still before the hole until the chain is above it: meanwhile it says NotYet,
+	// which may have the slot as %d. The node's lists have the snapshot's slot. It answers null for the block of this slot, and for the next block, of whose parent it
+	// has no hash.
+	Jumped bool
+	NotYet Refusal
+}
+
+// Around finds the first and the last slot of the hole that a slot is in; ok is false for a slot in no hole.
+func (h *Holes) Around(slot uint64) (first, last uint64, ok bool) {
+	if slot < h.From || h.Slots == 0 {
+		return 0, 0, false
+	}
+	if first = h.From; h.Every > 0 {
+		first = slot - (slot-h.From)%h.Every
+	}
+	last = first + h.Slots - 1
+	return first, last, slot <= last
 }
 
 // StateLimits say of which blocks the state can be asked.

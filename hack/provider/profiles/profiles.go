@@ -13,7 +13,7 @@ func All() map[string]Profile {
 	all := map[string]Profile{}
 	for _, p := range []Profile{
 		plain(), alchemy(), alchemyFree(), quickNode(), infura(), publicEndpoint(), publicBSC(), geth(), reth(), erigon(), hyperEVM(), hyperEVMPublic(), moody(),
-		solanaPlain(), solanaPublic(), heliusFree(), helius(), agave(), withStream(), withMoodyStream(),
+		solanaPlain(), solanaPublic(), heliusFree(), helius(), agave(), agaveRestarted(), agaveStorage(), withStream(), withMoodyStream(),
 	} {
 		all[p.Name] = p
 	}

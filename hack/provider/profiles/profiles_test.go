@@ -24,6 +24,22 @@ func TestEveryProfileSaysItsSources(t *testing.T) {
 	}
 }
 
+func TestHolesComeAgain(t *testing.T) {
+	once, again := Holes{From: 11, Slots: 3}, Holes{From: 11, Slots: 3, Every: 5}
+	for slot, want := range map[uint64][2]uint64{ // the first slot of the hole of once and of again, 0 for none
+		0: {}, 1: {}, 10: {}, 11: {11, 11}, 13: {11, 11}, 14: {}, 15: {}, 16: {0, 16}, 18: {0, 16}, 19: {}, 1013: {0, 1011},
+	} {
+		for i, h := range []Holes{once, again} {
+			if first, last, ok := h.Around(slot); ok != (want[i] > 0) || ok && (first != want[i] || last != want[i]+2) {
+				t.Errorf("slot %d, %+v: %d to %d, %v", slot, h, first, last, ok)
+			}
+		}
+	}
+	if first, last, ok := (&Holes{}).Around(0); ok {
+		t.Errorf("no holes, and one from slot %d to %d", first, last)
+	}
+}
+
 func TestLatencyHasAMedianAndATail(t *testing.T) {
 	l, rng := far, rand.New(rand.NewPCG(1, 1))
 	drawn := make([]time.Duration, 10_001)

@@ -1,9 +1,12 @@
 package profiles
 
-// cleanedUp and noTokens are agave's words (rpc-client-api/src/custom_error.rs).
+// These are agave's words (rpc-client-api/src/custom_error.rs).
 var (
-	cleanedUp = Refusal{Code: -32001, Message: "Block %d cleaned up, does not exist on node. First available block: %d"}
-	noTokens  = Refusal{Code: -32010, Message: "%s excluded from account secondary indexes; this RPC method unavailable for key"}
+	cleanedUp    = Refusal{Code: -32001, Message: "Block %d cleaned up, does not exist on node. First available block: %d"}
+	notAvailable = Refusal{Code: -32004, Message: "Block not available for slot %d"}
+	jumped       = Refusal{Code: -32007, Message: "Slot %d was skipped, or missing due to ledger jump to recent snapshot"}
+	notStored    = Refusal{Code: -32009, Message: "Slot %d was skipped, or missing in long-term storage"}
+	noTokens     = Refusal{Code: -32010, Message: "%s excluded from account secondary indexes; this RPC method unavailable for key"}
 )
 
 var agaveWords = Source{"words and code of blocks that are gone", "anza-xyz/agave, rpc-client-api/src/custom_error.rs", "H"}
@@ -70,6 +73,41 @@ func agave() Profile {
 		Sources: []Source{
 			{"some two days of blocks with --limit-ledger-size", "docs.anza.xyz, agave-validator; the number of slots is a guess", "L"},
 			agaveWords, latencyGuessed,
+		},
+	}
+}
+
+// agaveRestarted is such a node that was down for a while and began anew from a snapshot: its ledger lacks the blocks in between.
+func agaveRestarted() Profile {
+	p := agave()
+	p.Name = "agave-restarted"
+	p.Solana.Holes = Holes{From: 100, Slots: 300, Missing: jumped, NotYet: notAvailable, Jumped: true}
+	p.Sources = append([]Source{
+		{"a hole of 300 slots, below which older blocks are still there", "solana-labs/solana issue 17000: 300 to 900 blocks, most often some 300; issue 33832", "M"},
+		{"which slots these are", "made up, so that a short chain has them", "L"},
+		{"code and words of a slot in the hole, and of one above which there is no block yet", "anza-xyz/agave, rpc-client-api/src/custom_error.rs; rpc/src/rpc.rs, check_blockstore_root", "H"},
+		{"getBlocks and getBlocksWithLimit leave the hole out", "anza-xyz/agave, rpc/src/rpc.rs: they list the ledger's roots", "H"},
+		{"null for the block above the snapshot's", "anza-xyz/agave, rpc/src/rpc.rs, get_block; ledger/src/blockstore.rs, ParentEntriesUnavailable", "H"},
+		{"the lists have the snapshot's slot, and its block is null", "anza-xyz/agave, ledger/src/blockstore_processor.rs, which makes it a root; that its shreds never come is a guess", "M"},
+		{"transactions of the hole aren't found, and lists of an account's transactions leave them out", "anza-xyz/agave, rpc/src/rpc.rs: both read the ledger", "H"},
+		{"until the chain is above the hole the node stands still", "solana-labs/solana issue 17000: unresponsive for some time. A simplification: it answers, and tells accounts as they are", "L"},
+	}, p.Sources...)
+	return p
+}
+
+// agaveStorage is a node that has older blocks in a long-term storage, which lacks some. Its own ledger has no holes.
+func agaveStorage() Profile {
+	return Profile{
+		Name: "agave-storage", Client: "agave", IsSolana: true, Latency: near,
+		Solana: SolanaLimits{Holes: Holes{From: 40, Slots: 4, Every: 50, Below: 100, Missing: notStored}},
+		Sources: []Source{
+			{"slots below the node's own ledger are looked for in the storage, so that none is pruned", "anza-xyz/agave, rpc/src/rpc.rs, get_block and get_blocks", "H"},
+			{"code and words of a slot that is missing in the storage", "anza-xyz/agave, rpc-client-api/src/custom_error.rs; rpc/src/rpc.rs, check_bigtable_result", "H"},
+			{"the storage lacks blocks that others follow", "solana-labs/solana issues 21350 and 25068 (up to 14,901 slots)", "M"},
+			{"four slots in a row", "solana-foundation/solana-com issue 550: two to four; that all of them had blocks isn't said", "L"},
+			{"in 50, and a ledger of 100 slots", "made up, so that a short chain has them", "L"},
+			{"a slot without a block has the ledger's words there, too", "a simplification: agave says those of the storage", "L"},
+			latencyGuessed,
 		},
 	}
 }

@@ -55,12 +55,9 @@ func (t *trial) run(ctx context.Context) error {
 	if err := os.MkdirAll(t.dir, 0o700); err != nil {
 		return err
 	}
-	profile, err := profiles.Of(t.profile)
+	profile, err := t.findProfile()
 	if err != nil {
 		return err
-	}
-	if profile.IsSolana != (t.chain == solanaID) {
-		return fmt.Errorf("profile %s isn't for chain %s", t.profile, t.chain)
 	}
 	m, err := t.begin(context.WithoutCancel(ctx))
 	if err != nil {
@@ -109,6 +106,21 @@ func (t *trial) run(ctx context.Context) error {
 		return fmt.Errorf("a trade %d blocks after the first one had no value in USD: each quote has to have a price after %d", t.unpriced, pricedWithin)
 	}
 	return nil
+}
+
+// findProfile finds the trial's profile, which must be one behind which an index of the chain can come to the head.
+func (t *trial) findProfile() (profiles.Profile, error) {
+	profile, err := profiles.Of(t.profile)
+	switch {
+	case err != nil:
+		return profile, err
+	case profile.IsSolana != (t.chain == solanaID):
+		return profile, fmt.Errorf("profile %s isn't for chain %s", t.profile, t.chain)
+	case profile.Solana.Holes.Slots > 0:
+		return profile, fmt.Errorf("profile %s lacks blocks: an index behind it alone never comes to the head", t.profile)
+	default:
+		return profile, nil
+	}
 }
 
 // A fresh index asks for the states of all of anvil's blocks: of the firstStates up to the head, and of those of the trial, at most mostStates.
