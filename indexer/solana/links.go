@@ -260,19 +260,19 @@ func isGap(err error) bool {
 // pastBatch reads the blocks of some slots of the past, and those that a node left out between them. With an error it returns the blocks before the one that
 // failed.
 func (s *Source) pastBatch(ctx context.Context, parent market.Header, slots []uint64) (out chain.Batch, err error) {
-	blocks, errs := s.inParallel(slots, func(slot uint64) (read, error) {
-		r, err := s.fetch(ctx, slot, s.blockOn)
-		if errors.Is(err, chain.ErrNoBlock) {
-			err = missing(slot, slot, err)
-		}
-		return r, err
-	})
+	blocks, errs := s.inParallel(slots, func(slot uint64) (read, error) { return s.fetch(ctx, slot, s.blockOn) })
 	known := &pastWord{first: slots[0], by: map[*endpoint]int{}}
 	out.Known = known
 	var parentBy *endpoint // nil of the batch before
 	for i := range blocks {
-		if errs[i] != nil {
-			return out, errs[i]
+		if err := errs[i]; errors.Is(err, chain.ErrNoBlock) {
+			first := slots[i]
+			if !parent.Hash.IsZero() {
+				first = parent.Number + 1 // a node that began anew from a snapshot lists the snapshot's slot, but none of the gap below
+			}
+			return out, missing(first, slots[i], err)
+		} else if err != nil {
+			return out, err
 		}
 		between, err := s.between(ctx, parent, &blocks[i])
 		if err != nil {

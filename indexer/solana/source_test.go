@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -151,6 +152,46 @@ func TestRereadOfAPastThatIsGone(t *testing.T) {
 				t.Errorf("%s: error %v, %d blocks of %d", name, err, len(b.Blocks), was)
 			}
 			break
+		}
+	}
+}
+
+// TestGapBelowASnapshot: a node that began anew from a snapshot lists the snapshot's slot, whose block it lacks, and no slot of the gap below. The range that is missing
+// begins above the last block that was read.
+func TestGapBelowASnapshot(t *testing.T) {
+	w := newWorld(40)
+	last, snapshot := w.Blocks[14].Header, w.Blocks[19].Number
+	lacks := func(method string, params []json.RawMessage, result any) (any, *solanatest.Refusal) {
+		if slots, ok := result.([]uint64); ok && method == "getBlocks" {
+			return slices.DeleteFunc(slices.Clone(slots), func(slot uint64) bool { return slot > last.Number && slot < snapshot }), nil
+		}
+		if method == "getBlock" && string(params[0]) == strconv.FormatUint(snapshot, 10) {
+			return nil, nil
+		}
+		return result, nil
+	}
+	s, _ := sourceOf(t, nodesOf(t, w, lacks)...)
+	for name, of := range map[string]struct {
+		parent      market.Header
+		first, want uint64
+	}{
+		"from the beginning": {w.Blocks[0].Header, w.Blocks[0].Number + 1, last.Number + 1},
+		"right below":        {last, last.Number + 1, last.Number + 1},
+		"with no block yet":  {market.Header{}, snapshot, snapshot},
+	} {
+		read, gaps := of.parent, 0
+		for b, err := range s.Backfill(t.Context(), of.parent, of.first, w.Blocks[39].Number) {
+			if err == nil {
+				read = b.Last.Header
+				continue
+			}
+			gaps++
+			if gap, ok := errors.AsType[*chain.RangeMissingError](err); !ok || gap.First != of.want || gap.Last != snapshot {
+				t.Errorf("%s: %v; slots %d to %d are missing", name, err, of.want, snapshot)
+			}
+		}
+		if gaps != 1 || of.first != snapshot && read.Hash != last.Hash {
+			t.Errorf("%s: %d gaps; blocks are read up to %d, and the last one before the gap is %d", name, gaps, read.Number, last.Number)
 		}
 	}
 }
