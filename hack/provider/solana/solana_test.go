@@ -22,31 +22,41 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// trial is a chain behind a profile.
-type trial struct {
-	*Chain
-
-	node *node.Node
-	cfg  *chainconfig.Chain
-}
-
-func begin(t *testing.T, profile string, o Options) *trial {
+func profile(t *testing.T, name string) profiles.Profile {
 	t.Helper()
-	p, err := profiles.Of(profile)
+	p, err := profiles.Of(name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+// trial is a chain behind nodes, each of a profile.
+type trial struct {
+	*Chain
+
+	nodes []*node.Node
+	cfg   *chainconfig.Chain
+}
+
+func begin(t *testing.T, o Options, behind ...profiles.Profile) *trial {
+	t.Helper()
 	c, err := Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	n, err := c.Serve(t.Context(), node.Options{Profile: p})
-	if err != nil {
-		t.Fatal(err)
+	var nodes []*node.Node
+	var endpoints []chainconfig.Endpoint
+	for _, p := range behind {
+		n, err := c.Serve(t.Context(), node.Options{Profile: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = n.Close() })
+		nodes, endpoints = append(nodes, n), append(endpoints, n.Endpoints()...)
 	}
-	t.Cleanup(func() { _ = n.Close() })
-	raw, err := c.Manifests(t.Context(), n.Endpoints()...)
+	raw, err := c.Manifests(t.Context(), endpoints...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,20 +72,27 @@ func begin(t *testing.T, profile string, o Options) *trial {
 	if err != nil || len(declared.Running) != 1 {
 		t.Fatal(len(declared.Running), err)
 	}
-	return &trial{Chain: c, node: n, cfg: declared.Running[0]}
+	return &trial{Chain: c, nodes: nodes, cfg: declared.Running[0]}
 }
 
 // index runs an index, which ends with stop.
 func (s *trial) index(t *testing.T, st *store.Store, cfg *chainconfig.Chain) (stop func()) {
 	t.Helper()
-	ix, err := indexer.New(cfg, st, indexer.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now, Holder: t.Name()})
+	_, stop = run(t, st, cfg, time.Now)
+	return stop
+}
+
+// run runs an index by a clock until it is stopped.
+func run(t *testing.T, st *store.Store, cfg *chainconfig.Chain, now func() time.Time) (ix *indexer.Indexer, stop func()) {
+	t.Helper()
+	ix, err := indexer.New(cfg, st, indexer.Options{Log: slog.New(slog.DiscardHandler), Now: now, Holder: t.Name()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- ix.Run(ctx) }()
-	return func() {
+	return ix, func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
@@ -108,30 +125,30 @@ func (s *trial) await(t *testing.T, st *store.Store) {
 // blocks need, and comes to the head of a chain that stands still in any case; its rows are those of an index without limits, which reads JSON-RPC alone.
 func TestAnIndexOfSolanaWithinAPlan(t *testing.T) {
 	t.Parallel()
-	for profile, most := range map[string]uint64{ // how many slots the index may be behind
+	for name, most := range map[string]uint64{ // how many slots the index may be behind
 		"agave": 8, "helius-free": 8, "yellowstone": 8,
 		"yellowstone-moody": 24,             // blocks that a stream leaves out are asked for after some seconds
 		"solana-public":     math.MaxUint64, // 40 calls of getBlock in 10 s, and 25 blocks need two each: nothing is wanted of it
 	} {
-		t.Run(profile, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := begin(t, profile, Options{Seed: 4, Past: 60})
+			s := begin(t, Options{Seed: 4, Past: 60}, profile(t, name))
 			st := storetest.Open(t, "sqlite")
 			stop := s.index(t, st, s.cfg)
 			s.liveFor(t, 45*time.Second)
-			for n := 0; n < 14 && len(s.withoutFault(profile)) > 0; n++ { // the pauses between streams differ
+			for n := 0; n < 14 && len(s.withoutFault(t, name)) > 0; n++ { // the pauses between streams differ
 				s.liveFor(t, 10*time.Second)
 			}
 			late := s.behind(t, st, s.World.Slot())
 			s.await(t, st)
 			stop()
-			counts := s.node.Counts()
+			counts := s.nodes[0].Counts()
 			t.Logf("%d slots behind; %d calls (%v), %d blocks streamed, refused %v", late, counts.AllCalls, counts.Calls, counts.Streamed, counts.Refused)
 			if late > most {
 				t.Errorf("the index is %d slots behind", late)
 			}
 			s.compare(t, st)
-			s.streamed(t, profile)
+			s.streamed(t, name)
 		})
 	}
 }
@@ -146,22 +163,20 @@ func (s *trial) liveFor(t *testing.T, during time.Duration) {
 }
 
 // withoutFault are the faults of a profile's streams that didn't come yet.
-func (s *trial) withoutFault(profile string) []string {
-	p, err := profiles.Of(profile)
-	if err != nil {
-		panic(err)
-	}
-	return p.Stream.MissingFaults(s.node.Counts().Refused)
+func (s *trial) withoutFault(t *testing.T, name string) []string {
+	t.Helper()
+	p := profile(t, name)
+	return p.Stream.MissingFaults(s.nodes[0].Counts().Refused)
 }
 
 // streamed wants the index to have read the stream of a profile: one without a fault tells the head, which is asked for seldom then.
-func (s *trial) streamed(t *testing.T, profile string) {
+func (s *trial) streamed(t *testing.T, name string) {
 	t.Helper()
-	if missing := s.withoutFault(profile); len(missing) > 0 {
+	if missing := s.withoutFault(t, name); len(missing) > 0 {
 		t.Errorf("faults that never came: %v", missing)
 	}
-	counts := s.node.Counts()
-	if asked := counts.Calls["getSlot"]; profile == "yellowstone" && (counts.Streamed < 60 || counts.Calls["Subscribe"] != 1 || asked > counts.Streamed*2/3) {
+	counts := s.nodes[0].Counts()
+	if asked := counts.Calls["getSlot"]; name == "yellowstone" && (counts.Streamed < 60 || counts.Calls["Subscribe"] != 1 || asked > counts.Streamed*2/3) {
 		t.Errorf("%d blocks came over %d streams, and the head was asked for %d times", counts.Streamed, counts.Calls["Subscribe"], asked)
 	}
 }
