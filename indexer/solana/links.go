@@ -134,14 +134,16 @@ func (s *Source) chained(ctx context.Context, parent market.Header, slots []uint
 	return out, nil
 }
 
-// mostBetween is how many blocks are looked for between two.
+// mostBetween is how many blocks are looked for between two, one after the other. errLeftOut says that there are more.
 const mostBetween = 64
+
+var errLeftOut = errors.New("an endpoint left out many blocks")
 
 // between are the blocks between one and a later one that the later one follows, in order.
 func (s *Source) between(ctx context.Context, below market.Header, b *read) (out []read, err error) {
 	for next := b; !below.Hash.IsZero() && next.ParentSlot > below.Number; next = &out[len(out)-1] {
 		if len(out) == mostBetween {
-			return nil, fmt.Errorf("%w: an endpoint left out more than %d blocks below block %d", rpc.ErrUnanswered, mostBetween, b.Number)
+			return nil, fmt.Errorf("%w: %w: more than %d below block %d", rpc.ErrUnanswered, errLeftOut, mostBetween, b.Number)
 		}
 		r, err := s.fetch(ctx, next.ParentSlot, s.blockOn)
 		switch {
@@ -234,8 +236,13 @@ func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last
 				yield(chain.Batch{}, err)
 				return
 			}
-			for piece := range slices.Chunk(list, batchBlocks) {
-				batch, err := s.pastBatch(ctx, parent, piece)
+			for asked := false; len(list) > 0; {
+				n := min(batchBlocks, len(list))
+				batch, err := s.pastBatch(ctx, parent, list[:n])
+				if errors.Is(err, errLeftOut) && !asked {
+					list, asked = s.everyonesSlots(ctx, parent.Number+1, list), true
+					continue
+				}
 				if isGap(err) && len(batch.Blocks) > 0 && !yield(batch, nil) {
 					return
 				}
@@ -243,12 +250,27 @@ func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last
 					yield(chain.Batch{}, err)
 					return
 				}
+				list, asked = list[n:], false
 				if parent = batch.Last.Header; !yield(batch, nil) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// everyonesSlots are those of a list, and those from a slot up to its first one that any endpoint has: the one that gave the list left out many.
+func (s *Source) everyonesSlots(ctx context.Context, from uint64, list []uint64) []uint64 {
+	all := slices.Clone(list)
+	for _, e := range s.pool.Candidates() {
+		_ = s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error { // the others tell
+			told, err := e.slots(ctx, from, list[0])
+			all = append(all, told...)
+			return err
+		})
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // isGap reports whether an error is that no endpoint has a range of blocks.

@@ -196,6 +196,46 @@ func TestGapBelowASnapshot(t *testing.T) {
 	}
 }
 
+// TestALongGapOfOneEndpoint: one endpoint lacks more blocks in a row than are looked for one by one, and its lists leave them out. Where another one has them they are read.
+func TestALongGapOfOneEndpoint(t *testing.T) {
+	w := newWorld(400)
+	first, last := w.Blocks[100].Number, w.Blocks[100+3*mostBetween].Number
+	lacks := func(method string, params []json.RawMessage, result any) (any, *solanatest.Refusal) {
+		gone := func(slot uint64) bool { return slot >= first && slot <= last }
+		if slots, ok := result.([]uint64); ok && method == "getBlocks" {
+			return slices.DeleteFunc(slices.Clone(slots), gone), nil
+		}
+		if method == "getBlock" {
+			if slot, err := strconv.ParseUint(string(params[0]), 10, 64); err != nil || gone(slot) {
+				return nil, &solanatest.Refusal{Code: slotSkipped, Message: "Slot was skipped, or missing due to ledger jump to recent snapshot"}
+			}
+		}
+		return result, nil
+	}
+	for name, c := range map[string]struct {
+		lies []lie
+		want market.Header
+	}{
+		"with another":    {[]lie{lacks, nil}, w.Blocks[399].Header},
+		"behind another":  {[]lie{nil, lacks}, w.Blocks[399].Header},
+		"without another": {[]lie{lacks, lacks}, w.Blocks[99].Header},
+	} {
+		s, _ := sourceOf(t, nodesOf(t, w, c.lies...)...)
+		read := w.Blocks[0].Header
+		var blocks int
+		var failed error
+		for b, err := range s.Backfill(t.Context(), read, read.Number+1, w.Blocks[399].Number) {
+			if failed = err; err == nil {
+				read, blocks = b.Last.Header, blocks+len(b.Blocks)
+			}
+		}
+		gap, isGap := errors.AsType[*chain.RangeMissingError](failed)
+		if read != c.want || failed != nil && !isGap || isGap && (gap.First != c.want.Number+1 || gap.Last != last) || !isGap && blocks != 399 {
+			t.Errorf("%s: %d blocks are read, up to %d, want up to %d: %v", name, blocks, read.Number, c.want.Number, failed)
+		}
+	}
+}
+
 // TestNoEndlessSearch: a slot that one endpoint has told doesn't have all slots up to it looked through.
 func TestNoEndlessSearch(t *testing.T) {
 	w := newWorld(3)

@@ -11,7 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
-// shortHole is how many slots a hole of these tests has at most. An index passes more than 64 missing blocks only once it happens to ask the other node for the list.
+// shortHole is how many slots a hole of these tests has at most: the chain has to be made beyond it. Longer ones are in solana.TestALongGapOfOneEndpoint.
 const shortHole = 60
 
 // TestAnIndexOfSolanaBeforeAHole: an index whose only node lacks blocks stops before the first one and tells the range once ten minutes of its clock have passed. With a

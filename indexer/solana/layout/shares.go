@@ -49,6 +49,8 @@ func SharesOf(protocol market.Protocol, a *Account) (s Shares, ok bool) {
 		s.Whole = r.Uint128()
 		r.Skip(16 + 2*8 + 16 + 3*16 + 8 + 8 + 2*32) // what was paid, the range, the price, the activation, flags and fees per liquidity
 		s.Locked = r.Uint128()
+	case market.UniswapV2, market.UniswapV3, market.UniswapV4, market.PancakeSwapV3, market.Solidly, market.Slipstream, market.BondingCurve:
+		return s, false // of another family, or without shares
 	default:
 		return s, false
 	}
