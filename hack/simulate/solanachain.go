@@ -36,7 +36,7 @@ func beginSolana(ctx context.Context, seed uint64, end time.Time) (*solanaChain,
 		return nil, err
 	}
 	c := &solanaChain{Chain: chain, names: tokentext.New(seed)}
-	if c.world, err = solana.Deploy(ctx, chain, solana.Options{Seed: seed, People: 8, KeepPast: keptPast}); err != nil {
+	if c.world, err = solana.Deploy(ctx, chain, solana.Options{Seed: seed, People: 8, KeepPast: keptPast, Platform: true}); err != nil {
 		c.end()
 		return nil, err
 	}

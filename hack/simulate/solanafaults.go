@@ -9,12 +9,13 @@ import (
 
 // The functions below are faults of what a node of Solana answers.
 
-// skippedSlot is the code by which a node says that a slot has no block.
-const skippedSlot = -32007
+// The codes by which a node says that a slot has no block, and that the caller doesn't take a transaction's version.
+const skippedSlot, skippedInStorage, otherVersion = -32007, -32009, -32015
 
 var solanaFaults = map[string]nodeFault{
 	"no block":             {kind: omission, calls: noBlockOfSlot},
 	"block not available":  {kind: omission, calls: notAvailable},
+	"another version":      {kind: omission, calls: unreadable},
 	"a slot left out":      {kind: omission, calls: slotLeftOut},
 	"no time":              {kind: omission, calls: inBlock(func(b object) bool { b["blockTime"] = nil; return true })},
 	"accounts not reached": {kind: omission, calls: accountsNotReached},
@@ -23,6 +24,7 @@ var solanaFaults = map[string]nodeFault{
 	"head frozen":          {kind: omission, ofHead: true, calls: slotFrozen},
 
 	"slot without a block":          {kind: lie, calls: skipped},
+	"slot missing in storage":       {kind: lie, calls: missingInStorage},
 	"half of the transactions":      {kind: lie, lasting: true, calls: inBlock(halfOfTransactions)},
 	"a transaction twice":           {kind: lie, lasting: true, calls: inBlock(transactionTwice)},
 	"transactions out of order":     {kind: lie, lasting: true, calls: inBlock(transactionsReversed)},
@@ -65,6 +67,18 @@ func notAvailable(_ *node, c *call) {
 func skipped(_ *node, c *call) {
 	if c.Method == "getBlock" {
 		c.fail(skippedSlot, "Slot was skipped, or missing due to ledger jump to recent snapshot")
+	}
+}
+
+func missingInStorage(_ *node, c *call) {
+	if c.Method == "getBlock" {
+		c.fail(skippedInStorage, "Slot was skipped, or missing in long-term storage")
+	}
+}
+
+func unreadable(_ *node, c *call) {
+	if c.Method == "getBlock" {
+		c.fail(otherVersion, "Transaction version (1) is not supported by the requesting client")
 	}
 }
 
