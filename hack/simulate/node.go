@@ -149,7 +149,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (n *node) faultsOf(number int64) (names []string) {
 	block := int(n.block.Load())
 	for i, f := range n.plan.Faults {
-		if f.Ever && block >= 0 && block < f.From || !f.Ever && (block < f.From || block > f.To) {
+		if !f.meets(block) {
 			continue
 		}
 		if rng := rand.New(rand.NewPCG(n.seed^uint64(number), uint64(i))); rng.IntN(100) < f.Percent {

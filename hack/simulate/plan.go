@@ -57,6 +57,22 @@ type NodeFault struct {
 	Ever bool `json:"ever,omitempty"`
 }
 
+// meets reports whether a fault is there while a block is the newest; -1 once all faults have stopped.
+func (f *NodeFault) meets(block int) bool {
+	if f.Ever {
+		return block < 0 || block >= f.From
+	}
+	return block >= f.From && block <= f.To
+}
+
+// tellsHeads reports whether an index can hear of the newest block while that is a given one: from an endpoint without a fault that meets all of its requests. A node
+// that lacks older states tells heads all the same.
+func (p *Plan) tellsHeads(block int) bool {
+	return slices.ContainsFunc(p.Nodes, func(n Node) bool {
+		return !slices.ContainsFunc(n.Faults, func(f NodeFault) bool { return f.Percent == 100 && f.meets(block) && f.Fault != statePruned })
+	})
+}
+
 // Event happens once, before block At is made. N is a depth, a number of things or a number of seconds, as its fault says.
 type Event struct {
 	At int    `json:"at"`

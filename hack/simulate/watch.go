@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,10 +16,14 @@ import (
 const (
 	// memoryLimit is what no process may use, in bytes.
 	memoryLimit = 512 << 20
-	// olderThanSaid is how much older, in chain time, an answer without "stale" may be than it says.
+	// olderThanSaid is by how much, in chain time, the heartbeat's lag may be too small.
 	olderThanSaid = 90 * time.Second
-	// settled is how long ago a block was made that an answer is held against: a node that is a little behind is none of a lie.
+	// settled is for how long an index could have known of a block that the heartbeat's lag is held against.
 	settled = 30 * time.Second
+	// downLag is the lag in seconds from which on the heartbeat calls a chain down for its lag alone.
+	downLag = 120
+	// hearingPace is the time between two looks at when the index last heard of its nodes.
+	hearingPace = 200 * time.Millisecond
 	// livezLate is for how long /livez may fail. A clock that jumps by hours makes a loop that waits for the database look as if it had
 	// waited for hours.
 	livezLate = 90 * time.Second
@@ -35,6 +40,8 @@ type watch struct {
 	mu     sync.Mutex
 	failed []string
 	heads  []seenHead // newest last
+	// excused is when it was last so that nobody could know of new blocks, or that the heartbeat would have said so; see excuse.
+	excused time.Time
 }
 
 type seenHead struct {
@@ -76,6 +83,16 @@ func (w *watch) saw(b made) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.heads = append(w.heads, seenHead{time.Now(), b.time})
+	if !w.r.plan.tellsHeads(int(w.r.made.Load())) {
+		w.excused = time.Now()
+	}
+}
+
+// excuse notes that the lag isn't held against the chain now.
+func (w *watch) excuse() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.excused = time.Now()
 }
 
 // forked forgets the blocks seen: some of them are gone.
@@ -85,10 +102,14 @@ func (w *watch) forked() {
 	w.heads = nil
 }
 
-// settledHead is the time of the newest block that was made long enough ago.
+// settledHead is the time of the newest block that the index has had long enough to hear of. It is none where the index could not hear of blocks
+// all that time.
 func (w *watch) settledHead() (at time.Time, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if time.Since(w.excused) <= settled {
+		return at, false
+	}
 	for _, h := range slices.Backward(w.heads) {
 		if time.Since(h.when) > settled {
 			return h.time, true
@@ -97,8 +118,40 @@ func (w *watch) settledHead() (at time.Time, ok bool) {
 	return at, false
 }
 
+// followHearing excuses the heartbeat while the index hears nothing of its nodes. A chain counts as silent by silent_from, which is by the database's clock, and so by
+// this machine's. The programs' clocks are the chain's, months away from it, so that here the API never says by itself that a chain is silent, or always does.
+func (w *watch) followHearing(ctx context.Context) {
+	db, err := w.r.database()
+	if err != nil {
+		w.fail("the database can't be opened: %v", err)
+		return
+	}
+	defer func() { _ = db.Close() }()
+	for {
+		if !isHearing(ctx, db) {
+			w.excuse()
+		}
+		select {
+		case <-w.ended:
+			return
+		case <-ctx.Done():
+			return
+		case <-time.After(hearingPace):
+		}
+	}
+}
+
+// isHearing reports whether a node has told the index its head lately, as far as the database tells.
+func isHearing(ctx context.Context, db *sql.DB) bool {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	var silentFrom int64
+	return db.QueryRowContext(ctx, "SELECT silent_from FROM chains").Scan(&silentFrom) == nil && time.Now().Unix() < silentFrom
+}
+
 func (w *watch) run(ctx context.Context) {
 	defer close(w.over)
+	go w.followHearing(ctx)
 	unhealthy := map[*process]time.Time{} // since when
 	for turn := 0; ; turn++ {
 		select {
@@ -146,36 +199,38 @@ func (w *watch) askAPI(ctx context.Context, turn int) {
 		"/api/market/token-prices?mints=" + token, "/api/majors", "/api/launch/status", "/api/chart/" + token,
 	}
 	w.ask(ctx, paths[turn%len(paths)], nil)
-	var beat struct {
-		Chains []struct {
-			HeadLag *float64          `json:"head_lag_s"`
-			Unknown map[string]string `json:"unknown_reasons"`
-		} `json:"chains"`
-	}
 	before, known := w.settledHead()
-	if w.ask(ctx, "/api/status/heartbeat", &beat) != http.StatusOK || len(beat.Chains) != 1 {
-		return
-	}
-	indexed, told := beat.Chains[0], w.indexedTime(ctx)
-	if !known || told.IsZero() || indexed.HeadLag == nil || len(indexed.Unknown) > 0 {
-		return
-	}
-	if more := before.Sub(told) - time.Duration(*indexed.HeadLag*float64(time.Second)); more > olderThanSaid {
-		w.fail("the heartbeat says a lag of %.1f s and nothing of stale; blocks that were made %s ago are %s newer than the index",
-			*indexed.HeadLag, settled, before.Sub(told))
+	var beat heartbeat
+	if w.ask(ctx, "/api/status/heartbeat", &beat) == http.StatusOK && known {
+		if wrong := beat.isTooNew(before); wrong != "" {
+			w.fail("%s", wrong)
+		}
 	}
 }
 
-// indexedTime is the chain's time of what the live list reflects.
-func (w *watch) indexedTime(ctx context.Context) time.Time {
-	var list struct {
-		AsOf  time.Time `json:"as_of"`
-		Stale bool      `json:"stale"`
+// heartbeat is the API's, of a deployment with one chain.
+type heartbeat struct {
+	// AsOf is the time of the newest indexed block.
+	AsOf   time.Time `json:"as_of"`
+	Chains []struct {
+		Status string   `json:"status"`
+		Lag    *float64 `json:"head_lag_s"`
+	} `json:"chains"`
+}
+
+// isTooNew says what is wrong where the heartbeat's lag leaves out a block that the index could have known of for long; before is that block's time. A chain that is down
+// without a lag that says so is one of which the API knows nothing new.
+func (h *heartbeat) isTooNew(before time.Time) (wrong string) {
+	if len(h.Chains) != 1 || h.Chains[0].Lag == nil || h.Chains[0].Status == "down" && *h.Chains[0].Lag <= downLag {
+		return ""
 	}
-	if w.ask(ctx, "/api/market/live?chain="+w.r.chain.id(), &list) != http.StatusOK || list.Stale {
-		return time.Time{}
+	lag := time.Duration(*h.Chains[0].Lag * float64(time.Second))
+	missing := before.Sub(h.AsOf.Add(lag))
+	if missing <= olderThanSaid {
+		return ""
 	}
-	return list.AsOf
+	return fmt.Sprintf("the heartbeat says that the newest indexed block is of %s and the chain %s ahead of it; for %s nodes have told of a block that is %s newer than that",
+		h.AsOf.Format(time.TimeOnly), lag, settled, missing)
 }
 
 // ask holds an answer of the API to what may be answered at all: 503 is the only fault of its own that it may have.
