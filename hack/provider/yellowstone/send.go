@@ -69,7 +69,7 @@ func hear(stream grpc.ServerStream, heard chan<- struct{}) {
 func (s *Server) sendBlock(stream grpc.ServerStream, r *reader, block arrived, sent int) (isOver bool, err error) {
 	ctx, update := stream.Context(), block.update(r.filters)
 	due := block.at.Add(s.Delay())
-	if f := r.fault; f != nil && sent >= f.After {
+	if f := s.faultOf(r); f != nil && sent >= f.After {
 		switch {
 		case f.Cut:
 			if sent == f.After {

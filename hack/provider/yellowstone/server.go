@@ -54,6 +54,8 @@ type Options struct {
 	// Now is the clock. Delay draws how long a block is on its way.
 	Now   func() time.Time
 	Delay func() time.Duration
+	// Change makes another block of one that the chain streams (SubscribeUpdateBlock), before any reader gets it; nil leaves all as they are.
+	Change func(block []byte) []byte
 }
 
 // Server gives readers the blocks of a chain as the plugin Yellowstone gRPC does, with a provider's limits. It reads them itself, once, from a server without any.
@@ -70,6 +72,7 @@ type Server struct {
 	// seen counts blocks, came the faults that came, open the streams of readers that go on.
 	seen, came, open int
 	isOver           bool // the chain's own stream has ended
+	isFaultless      bool // EndFaults was called
 }
 
 // reader is who reads a stream.
@@ -135,12 +138,34 @@ func (s *Server) Close() {
 	s.end()
 }
 
+// EndFaults ends the faults of the streams that go on, but for those that have stopped, and of later ones; no block is left out any more.
+func (s *Server) EndFaults() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.isFaultless = true
+}
+
+// faultOf is the fault of a reader's stream; nil is none.
+func (s *Server) faultOf(r *reader) *Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isFaultless {
+		return nil
+	}
+	return r.fault
+}
+
 // follow takes in the blocks of the chain's own stream until it ends.
 func (s *Server) follow(own grpc.ClientStream) {
 	for b := []byte(nil); own.RecvMsg(&b) == nil; {
-		if block, ok := parseUpdate(b); ok {
-			s.add(block)
+		block, ok := parseUpdate(b)
+		if !ok {
+			continue
 		}
+		if s.Change != nil {
+			block.body = s.Change(block.body)
+		}
+		s.add(block)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +179,7 @@ func (s *Server) follow(own grpc.ClientStream) {
 func (s *Server) add(block streamedBlock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.seen++; s.Limits.MissEvery > 0 && s.seen%s.Limits.MissEvery == 0 {
+	if s.seen++; s.Limits.MissEvery > 0 && s.seen%s.Limits.MissEvery == 0 && !s.isFaultless {
 		if len(s.readers) > 0 {
 			s.Counter.Failed(blockLeftOut)
 		}

@@ -58,6 +58,12 @@ func provider() Limits {
 
 func newStreaming(t *testing.T, limits Limits) *streaming {
 	t.Helper()
+	return changing(t, limits, nil)
+}
+
+// changing is a server that changes the blocks.
+func changing(t *testing.T, limits Limits, change func([]byte) []byte) *streaming {
+	t.Helper()
 	blocks := make(chan uint64)
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's own
 	if err != nil {
@@ -81,6 +87,7 @@ func newStreaming(t *testing.T, limits Limits) *streaming {
 	out := &streaming{told: counts{list: map[string]int{}}, blocks: blocks}
 	out.Server, err = Start(t.Context(), Options{
 		Limits: limits, Counter: &out.told, From: "http://" + l.Addr().String(), Host: "127.0.0.1", Now: time.Now, Delay: func() time.Duration { return 0 },
+		Change: change,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -239,6 +246,26 @@ func TestStreamsHaveTheFaultsOfTheirProfile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFaultsThatAreEnded: a stream with a fault to come goes on, and no block is left out any more.
+func TestFaultsThatAreEnded(t *testing.T) {
+	t.Parallel()
+	s := newStreaming(t, Limits{MissEvery: 3, Faults: []Fault{{After: 4, Ends: tooSlow}}})
+	reader := s.joined(t)
+	s.send(t, 1, 2, 3)
+	wants(t, reader, "1", "2")
+	s.EndFaults()
+	s.send(t, 4, 5, 6, 7, 8)
+	wants(t, reader, "4", "5", "6", "7", "8")
+}
+
+func TestAServerChangesBlocks(t *testing.T) {
+	t.Parallel()
+	s := changing(t, Limits{}, func(block []byte) []byte { return appendNumber(block, 1, 70) })
+	reader := s.joined(t)
+	s.send(t, 1)
+	wants(t, reader, "70")
 }
 
 // TestAStreamStops: it sends no ping either, and another reader has the next fault.
