@@ -328,14 +328,14 @@ func (s *Source) streamedHead() (head read, ok bool) {
 	return head, ok
 }
 
-// streamedAfter are the blocks up to a slot that nodes have sent, and that follow one without a gap.
+// streamedAfter are the blocks up to a slot that nodes have sent, and that follow one without a gap. It ends before a block without a time, or with one before its
+// parent's: such a block is read as those are that nobody sent, since another endpoint may tell its time.
 func (s *Source) streamedAfter(parent market.Header, last uint64) (out []read) {
 	for below := parent; ; {
 		r, ok := s.kept.streamedChild(below, last)
-		if !ok || s.isAside(r.by) {
+		if !ok || s.isAside(r.by) || !r.HasTime || r.Time < below.Time {
 			return out
 		}
-		r.after(below)
 		r.by.mu.Lock()
 		r.by.used = r.Header
 		r.by.mu.Unlock()

@@ -189,6 +189,38 @@ func TestStream(t *testing.T) {
 	wantHead(t, s, blocks[29].Header)
 }
 
+// TestStreamWithoutTimes: a block that a stream sends without its time, or with one before its parent's, has the time that another endpoint tells.
+func TestStreamWithoutTimes(t *testing.T) {
+	t.Parallel()
+	for _, wrong := range []int64{0, 1} {
+		s, asked, node, heads, _ := streamed(t)
+		blocks := emptyBlocks(4)
+		asked.Serve(blocks)
+		for i, b := range blocks {
+			if i == 2 {
+				b.Time = wrong
+			}
+			node.send <- sent(b)
+			<-heads
+		}
+		parent, times := market.Header{Number: 998, Hash: blocks[0].Parent, Time: blocks[0].Time - 1}, []int64(nil)
+		for len(times) < len(blocks) {
+			list, err := s.Headers(t.Context(), parent, parent.Number+1, blocks[3].Number)
+			if err != nil || len(list) == 0 {
+				t.Fatalf("%d blocks, %v", len(list), err)
+			}
+			for _, h := range list {
+				times, parent = append(times, h.Time), h.Header
+			}
+		}
+		for i, b := range blocks {
+			if times[i] != b.Time {
+				t.Errorf("block %d has the time %d, want %d", b.Number, times[i], b.Time)
+			}
+		}
+	}
+}
+
 // TestStreamThatFallsBack: a stream that ends, or is slow, holds up nobody.
 func TestStreamThatFallsBack(t *testing.T) {
 	t.Parallel()
