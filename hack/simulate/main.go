@@ -301,7 +301,7 @@ func (c *campaign) conclude(ctx context.Context) error {
 	for _, name := range names {
 		fmt.Printf("%-26s %8d %8d\n", name, c.faults[name], c.seedsOf[name])
 	}
-	for _, name := range slices.Sorted(maps.Keys(faultsOfFamily(c.family))) {
+	for _, name := range append(slices.Sorted(maps.Keys(faultsOfFamily(c.family))), streamFaultsOf(c.family)...) {
 		if c.faults[name] == 0 {
 			fmt.Printf("%-26s never met\n", name)
 		}

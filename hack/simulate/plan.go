@@ -19,6 +19,8 @@ type Plan struct {
 	// Blocks is how many blocks are made before the faults stop.
 	Blocks int    `json:"blocks"`
 	Nodes  []Node `json:"nodes"`
+	// Stream is an endpoint that streams blocks, beside the nodes; nil is none.
+	Stream *Stream `json:"stream,omitempty"`
 	// Events are in the order of their blocks.
 	Events []Event `json:"events"`
 	// Commits says what becomes of commits, by their number since the start. PostgreSQL alone has them.
@@ -105,6 +107,7 @@ func draw(seed uint64, family string) *Plan {
 	p.drawMore(rng)
 	p.drawLimits()
 	p.drawPruned()
+	p.drawStream()
 	return p
 }
 
@@ -132,6 +135,9 @@ func (p *Plan) drawMore(rng *rand.Rand) {
 
 // lying reports whether an endpoint lies in a way that only the others' answers tell; see nodeFault.lasting.
 func (p *Plan) lying() bool {
+	if p.Stream != nil && slices.ContainsFunc(p.Stream.Lies, func(f NodeFault) bool { return streamLies[f.Fault].lasting }) {
+		return true
+	}
 	faults := faultsOfFamily(p.Family)
 	for _, n := range p.Nodes {
 		for _, f := range n.Faults {
@@ -244,6 +250,9 @@ func (p *Plan) says() string {
 	of := ""
 	if p.Family != familyEVM {
 		of = " of " + p.Family
+	}
+	if p.Stream != nil {
+		of += " with a stream"
 	}
 	return fmt.Sprintf("seed %d%s: %s, %d endpoints, %d blocks, %d events", p.Seed, of, p.Database, len(p.Nodes), p.Blocks, len(p.Events))
 }

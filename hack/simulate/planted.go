@@ -413,6 +413,13 @@ func readPlan(file string) (*Plan, error) {
 			}
 		}
 	}
+	if p.Stream != nil {
+		for _, f := range p.Stream.Lies {
+			if _, ok := streamLies[f.Fault]; !ok {
+				return nil, fmt.Errorf("%s: no stream has the fault %q", file, f.Fault)
+			}
+		}
+	}
 	for _, e := range p.Events {
 		if _, ok := table[e.Do]; !ok {
 			return nil, fmt.Errorf("%s: there is no event %q", file, e.Do)

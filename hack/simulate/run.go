@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
@@ -50,6 +51,7 @@ type run struct {
 
 	chain   simulated
 	nodes   []*node
+	stream  *stream // nil is none
 	system  *system
 	watch   *watch
 	made    atomic.Int64 // blocks made so far; -1 once the faults have stopped
@@ -104,7 +106,7 @@ func play(ctx context.Context, p *Plan, dir string, server func() (*dbserver.Ser
 	if err := r.makeNodes(ctx); err != nil {
 		return out, err
 	}
-	if r.system, err = newSystem(ctx, p, r.chain, r.nodes, dir, server); err != nil {
+	if r.system, err = newSystem(ctx, p, r.chain, r.endpoints(), dir, server); err != nil {
 		return out, err
 	}
 	defer r.system.stop()
@@ -171,10 +173,26 @@ func (r *run) makeNodes(ctx context.Context) error {
 			n.fork.Store(&r.fork)
 		}
 	}
-	return nil
+	return r.startStream(ctx)
+}
+
+// endpoints are those that the chain is declared with.
+func (r *run) endpoints() (list []any) {
+	for _, n := range r.nodes {
+		endpoint := map[string]any{"url": n.url}
+		if n.plan.Weight > 0 {
+			endpoint["weight"] = n.plan.Weight
+		}
+		list = append(list, endpoint)
+	}
+	if r.stream != nil {
+		list = append(list, map[string]any{"url": r.stream.server.URL(), "protocol": chainconfig.YellowstoneGRPC})
+	}
+	return list
 }
 
 func (r *run) endChain() {
+	r.stream.end()
 	r.chain.end()
 	if r.kept != nil {
 		_ = r.kept.Close()
@@ -290,6 +308,7 @@ func (r *run) recover(ctx context.Context) (took time.Duration, failure string, 
 		}
 	}
 	r.made.Store(-1)
+	r.stream.endFaults()
 	r.log.add("block %d: all faults stop", r.count)
 	for _, p := range r.system.processes {
 		p.freeze(false)

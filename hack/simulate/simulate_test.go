@@ -102,6 +102,11 @@ func drawsAll(t *testing.T, family string) {
 				faults[f.Fault] = true
 			}
 		}
+		if p.Stream != nil {
+			for _, f := range p.Stream.Lies {
+				faults[f.Fault] = true
+			}
+		}
 		open := map[string]int{}
 		for _, e := range p.Events {
 			happened[e.Do] = true
@@ -121,7 +126,11 @@ func drawsAll(t *testing.T, family string) {
 			}
 		}
 	}
-	for name := range all {
+	wanted := slices.Collect(maps.Keys(all))
+	if family == familySolana {
+		wanted = slices.AppendSeq(wanted, maps.Keys(streamLies))
+	}
+	for _, name := range wanted {
 		if !faults[name] {
 			t.Errorf("no seed draws the fault %q", name)
 		}

@@ -42,9 +42,9 @@ type system struct {
 }
 
 // newSystem writes the manifests and the chain's document, and makes the database; nothing is started.
-func newSystem(ctx context.Context, p *Plan, c simulated, nodes []*node, dir string, server func() (*dbserver.Server, error)) (*system, error) {
+func newSystem(ctx context.Context, p *Plan, c simulated, endpoints []any, dir string, server func() (*dbserver.Server, error)) (*system, error) {
 	s := &system{dir: dir, chainID: c.id()}
-	if err := s.declare(p, c, nodes); err != nil {
+	if err := s.declare(p, c, endpoints); err != nil {
 		return nil, err
 	}
 	if p.Database == "sqlite" {
@@ -91,8 +91,8 @@ func btoi(b bool) int {
 	return 0
 }
 
-// declare writes manifests of the chain with the nodes as endpoints, and the document that follows from them.
-func (s *system) declare(p *Plan, c simulated, nodes []*node) error {
+// declare writes manifests of the chain with endpoints, and the document that follows from them.
+func (s *system) declare(p *Plan, c simulated, endpoints []any) error {
 	raw, venues, err := c.manifests()
 	if err != nil {
 		return err
@@ -104,14 +104,6 @@ func (s *system) declare(p *Plan, c simulated, nodes []*node) error {
 	spec, ok := manifest["spec"].(map[string]any)
 	if !ok {
 		return errors.New("the chain's manifest has no spec")
-	}
-	var endpoints []any
-	for _, n := range nodes {
-		endpoint := map[string]any{"url": n.url}
-		if n.plan.Weight > 0 {
-			endpoint["weight"] = n.plan.Weight
-		}
-		endpoints = append(endpoints, endpoint)
 	}
 	spec["rpc"] = map[string]any{"endpoints": endpoints}
 	spec["reorgBlocks"] = cmp.Or(p.ReorgBlocks, reorgBlocks)
