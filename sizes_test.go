@@ -29,7 +29,7 @@ var longPackages = map[string]int{
 	"apiserver/social":                2200,
 	"hack/bench/lab":                  3000,
 	"hack/bench/place":                3300,
-	"hack/simulate":                   4800,
+	"hack/simulate":                   5200,
 	"indexer":                         4200,
 	"indexer/derive":                  5400,
 	"indexer/evm":                     6700,
