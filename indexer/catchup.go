@@ -144,17 +144,12 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 	for batch, err := range ix.nodes.Backfill(ctx, ix.state.Last(), first, last) {
 		ix.pulse.beat()
 		if err != nil {
-			_, isGap := errors.AsType[*chain.RangeMissingError](err)
-			if ctx.Err() != nil || !isGap && errors.Is(err, rpc.ErrGarbage) {
-				return err // where a block doesn't follow the one that was read before it, either may be wrong
+			if ctx.Err() != nil || leavesDoubt(err) {
+				return err
 			}
 			return cmp.Or(commit(), err)
 		}
-		for i := range batch.Blocks {
-			for j := range batch.Blocks[i].Txs {
-				events += len(batch.Blocks[i].Txs[j].Logs)
-			}
-		}
+		events += eventsOf(&batch)
 		batches = append(batches, batch)
 		if events < backfillEvents && batch.Last.Number < last {
 			continue
@@ -170,6 +165,21 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 		return err
 	}
 	return commit() // what lies before a gap that the range ends with
+}
+
+func eventsOf(b *chain.Batch) (n int) {
+	for i := range b.Blocks {
+		for j := range b.Blocks[i].Txs {
+			n += len(b.Blocks[i].Txs[j].Logs)
+		}
+	}
+	return n
+}
+
+// leavesDoubt reports whether an error that ends the reading of past blocks leaves the blocks before it in doubt: where one doesn't follow another, either may be wrong.
+func leavesDoubt(err error) bool {
+	_, isGap := errors.AsType[*chain.RangeMissingError](err)
+	return !isGap && errors.Is(err, rpc.ErrGarbage)
 }
 
 // commitPast commits batches of the past. No batch can be taken back, so a batch is read again if its endpoint was outvoted since.

@@ -236,13 +236,9 @@ func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last
 				yield(chain.Batch{}, err)
 				return
 			}
-			for asked := false; len(list) > 0; {
-				n := min(batchBlocks, len(list))
-				batch, err := s.pastBatch(ctx, parent, list[:n])
-				if errors.Is(err, errLeftOut) && !asked {
-					list, asked = s.everyonesSlots(ctx, parent.Number+1, list), true
-					continue
-				}
+			for len(list) > 0 {
+				var batch chain.Batch
+				batch, list, err = s.nextPast(ctx, parent, list)
 				if isGap(err) && len(batch.Blocks) > 0 && !yield(batch, nil) {
 					return
 				}
@@ -250,13 +246,24 @@ func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last
 					yield(chain.Batch{}, err)
 					return
 				}
-				list, asked = list[n:], false
 				if parent = batch.Last.Header; !yield(batch, nil) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// nextPast reads the next batch of some slots, and gives the slots that are left. Where the endpoint that listed them left out many below, the others' lists count as well.
+func (s *Source) nextPast(ctx context.Context, parent market.Header, list []uint64) (batch chain.Batch, left []uint64, err error) {
+	n := min(batchBlocks, len(list))
+	batch, err = s.pastBatch(ctx, parent, list[:n])
+	if errors.Is(err, errLeftOut) {
+		list = s.everyonesSlots(ctx, parent.Number+1, list)
+		n = min(batchBlocks, len(list))
+		batch, err = s.pastBatch(ctx, parent, list[:n])
+	}
+	return batch, list[n:], err
 }
 
 // everyonesSlots are those of a list, and those from a slot up to its first one that any endpoint has: the one that gave the list left out many.
