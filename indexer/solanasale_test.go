@@ -91,8 +91,8 @@ func (l *localSolana) mint(t *testing.T, token svm.Key) tokenAccount {
 	return tokenAccount{token, told.Value.Owner, told.Value.Lamports, data}
 }
 
-// honeypot is what a check that nobody made before says of whether a token can be sold.
-func honeypot(t *testing.T, st *store.Store, cfg *chainconfig.Chain, token svm.Key) *trust.Check {
+// checked is what a report that nobody made before says of a token by one of the rules.
+func checked(t *testing.T, st *store.Store, cfg *chainconfig.Chain, token svm.Key, rule string) *trust.Check {
 	t.Helper()
 	ix, err := New(cfg, st, Options{Log: slog.New(slog.DiscardHandler), Now: time.Now, Holder: t.Name()})
 	if err != nil {
@@ -102,7 +102,7 @@ func honeypot(t *testing.T, st *store.Store, cfg *chainconfig.Chain, token svm.K
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Find(trust.HoneypotSell)
+	return r.Find(rule)
 }
 
 // TestWhetherHoldersCanSell: Solana's own runtime and token programs say whether holders of a token on a curve can move it: to the curve's own account, as on pump.fun,
@@ -116,7 +116,7 @@ func TestWhetherHoldersCanSell(t *testing.T) {
 			cfg, st := l.config(t), storetest.Open(t, "sqlite")
 			defer startSolana(t, st, cfg)()
 			token, holders := l.heldByThree(t, st, program)
-			found := func() *trust.Check { return honeypot(t, st, cfg, token) }
+			found := func() *trust.Check { return checked(t, st, cfg, token, trust.HoneypotSell) }
 
 			check := found()
 			if check.Result != trust.Pass || check.Value != false || check.Source != "rpc_simulation" || len(check.Evidence) < 3 {

@@ -1,7 +1,6 @@
 package indexer
 
 import (
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -30,19 +29,10 @@ func TestWhoCanTakeLiquidityOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// found is what a check that nobody made before says of a token.
 	found := func(token svm.Key) *trust.Check {
 		t.Helper()
 		l.await(t, st)
-		ix, err := New(cfg, st, Options{Log: slog.New(slog.DiscardHandler), Now: time.Now, Holder: t.Name()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := ix.Check(t.Context(), addressOfKey(token))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r.Find(trust.LPBurnedLocked)
+		return checked(t, st, cfg, token, trust.LPBurnedLocked)
 	}
 	who := l.People[3]
 	for program, want := range map[svm.Key][]string{

@@ -131,7 +131,7 @@ func (s *stream) Failed(kind string) {
 	s.run.log.add("%s", kind)
 }
 
-// endFaults ends what the stream does wrong, but for a lie that is told ever.
+// endFaults stops the stream's faults. A lie with Ever goes on.
 func (s *stream) endFaults() {
 	if s != nil {
 		s.server.EndFaults()

@@ -40,7 +40,7 @@ type watch struct {
 	mu     sync.Mutex
 	failed []string
 	heads  []seenHead // newest last
-	// excused is when it was last so that nobody could know of new blocks, or that the heartbeat would have said so; see excuse.
+	// excused is the last time at which the lag couldn't be judged: no endpoint told heads, or the index heard none.
 	excused time.Time
 }
 
@@ -151,7 +151,9 @@ func isHearing(ctx context.Context, db *sql.DB) bool {
 
 func (w *watch) run(ctx context.Context) {
 	defer close(w.over)
-	go w.followHearing(ctx)
+	var hearing sync.WaitGroup
+	hearing.Go(func() { w.followHearing(ctx) })
+	defer hearing.Wait()
 	unhealthy := map[*process]time.Time{} // since when
 	for turn := 0; ; turn++ {
 		select {

@@ -239,9 +239,6 @@ func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last
 			for len(list) > 0 {
 				var batch chain.Batch
 				batch, list, err = s.nextPast(ctx, parent, list)
-				if isGap(err) && len(batch.Blocks) > 0 && !yield(batch, nil) {
-					return
-				}
 				if err != nil {
 					yield(chain.Batch{}, err)
 					return
@@ -254,36 +251,35 @@ func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last
 	}
 }
 
-// nextPast reads the next batch of some slots, and gives the slots that are left. Where the endpoint that listed them left out many below, the others' lists count as well.
+// nextPast reads the next batch of some slots, and gives the slots that are left. Where the endpoint that listed them left out many, the others' lists count as well. A batch
+// ends before a slot whose block no endpoint has: what comes behind it tells whether it has one.
 func (s *Source) nextPast(ctx context.Context, parent market.Header, list []uint64) (batch chain.Batch, left []uint64, err error) {
 	n := min(batchBlocks, len(list))
 	batch, err = s.pastBatch(ctx, parent, list[:n])
 	if errors.Is(err, errLeftOut) {
-		list = s.everyonesSlots(ctx, parent.Number+1, list)
+		list = append(s.everyonesSlots(ctx, parent.Number+1, min(list[n-1], parent.Number+pastSlots)), list...)
+		slices.Sort(list)
+		list = slices.Compact(list)
 		n = min(batchBlocks, len(list))
 		batch, err = s.pastBatch(ctx, parent, list[:n])
+	}
+	if _, isGap := errors.AsType[*chain.RangeMissingError](err); isGap && len(batch.Blocks) > 0 {
+		n, err = slices.IndexFunc(list, func(slot uint64) bool { return slot > batch.Last.Number }), nil
 	}
 	return batch, list[n:], err
 }
 
-// everyonesSlots are those of a list, and those from a slot up to its first one that any endpoint has: the one that gave the list left out many.
-func (s *Source) everyonesSlots(ctx context.Context, from uint64, list []uint64) []uint64 {
-	all := slices.Clone(list)
+// everyonesSlots are the slots from one to another that any endpoint lists.
+func (s *Source) everyonesSlots(ctx context.Context, from, to uint64) (all []uint64) {
 	for _, e := range s.pool.Candidates() {
-		_ = s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error { // the others tell
-			told, err := e.slots(ctx, from, list[0])
+		_ = s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error { // where one fails, the others tell
+			told, err := e.slots(ctx, from, to)
 			all = append(all, told...)
 			return err
 		})
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-// isGap reports whether an error is that no endpoint has a range of blocks.
-func isGap(err error) bool {
-	_, ok := errors.AsType[*chain.RangeMissingError](err)
-	return ok
 }
 
 // pastBatch reads the blocks of some slots of the past, and those that a node left out between them. With an error it returns the blocks before the one that
@@ -295,6 +291,9 @@ func (s *Source) pastBatch(ctx context.Context, parent market.Header, slots []ui
 	var parentBy *endpoint // nil of the batch before
 	for i := range blocks {
 		if err := errs[i]; errors.Is(err, chain.ErrNoBlock) {
+			if later := slices.IndexFunc(errs[i:], func(err error) bool { return err == nil }); later > 0 && blocks[i+later].ParentSlot < slots[i] {
+				continue // an endpoint listed a slot that has no block
+			}
 			first := slots[i]
 			if !parent.Hash.IsZero() {
 				first = parent.Number + 1 // a node that began anew from a snapshot lists the snapshot's slot, but none of the gap below
@@ -379,10 +378,7 @@ func (s *Source) RereadPast(ctx context.Context, parent market.Header, b *chain.
 		if e.Outvotes() == outvoted {
 			continue
 		}
-		list, err := s.slots(ctx, known.first, b.Last.Number)
-		if err != nil {
-			return err
-		}
+		list := s.everyonesSlots(ctx, known.first, b.Last.Number)
 		if len(list) == 0 || list[len(list)-1] != b.Last.Number {
 			return missing(b.Last.Number, b.Last.Number, errNamed)
 		}

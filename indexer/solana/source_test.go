@@ -196,43 +196,73 @@ func TestGapBelowASnapshot(t *testing.T) {
 	}
 }
 
-// TestALongGapOfOneEndpoint: one endpoint lacks more blocks in a row than are looked for one by one, and its lists leave them out. Where another one has them they are read.
+// TestALongGapOfOneEndpoint: one endpoint lacks more blocks in a row than are looked for one by one, and its lists leave them out. Where another one has them they are read,
+// whether the gap is within a list or between two.
 func TestALongGapOfOneEndpoint(t *testing.T) {
 	w := newWorld(400)
-	first, last := w.Blocks[100].Number, w.Blocks[100+3*mostBetween].Number
-	lacks := func(method string, params []json.RawMessage, result any) (any, *solanatest.Refusal) {
-		gone := func(slot uint64) bool { return slot >= first && slot <= last }
-		if slots, ok := result.([]uint64); ok && method == "getBlocks" {
-			return slices.DeleteFunc(slices.Clone(slots), gone), nil
-		}
-		if method == "getBlock" {
-			if slot, err := strconv.ParseUint(string(params[0]), 10, 64); err != nil || gone(slot) {
-				return nil, &solanatest.Refusal{Code: slotSkipped, Message: "Slot was skipped, or missing due to ledger jump to recent snapshot"}
+	end := w.Blocks[399].Header
+	for _, from := range []int{20, 60, 100, 140} {
+		below, first, last := w.Blocks[from-1].Header, w.Blocks[from].Number, w.Blocks[from+3*mostBetween].Number
+		lacks := func(method string, params []json.RawMessage, result any) (any, *solanatest.Refusal) {
+			gone := func(slot uint64) bool { return slot >= first && slot <= last }
+			if slots, ok := result.([]uint64); ok && method == "getBlocks" {
+				return slices.DeleteFunc(slices.Clone(slots), gone), nil
 			}
+			if method == "getBlock" {
+				if slot, err := strconv.ParseUint(string(params[0]), 10, 64); err != nil || gone(slot) {
+					return nil, &solanatest.Refusal{Code: slotSkipped, Message: "Slot was skipped, or missing due to ledger jump to recent snapshot"}
+				}
+			}
+			return result, nil
+		}
+		for name, c := range map[string]struct {
+			lies []lie
+			want market.Header
+		}{
+			"with another":    {[]lie{lacks, nil}, end},
+			"behind another":  {[]lie{nil, lacks}, end},
+			"without another": {[]lie{lacks, lacks}, below},
+		} {
+			s, _ := sourceOf(t, nodesOf(t, w, c.lies...)...)
+			read := w.Blocks[0].Header
+			var blocks int
+			var failed error
+			for b, err := range s.Backfill(t.Context(), read, read.Number+1, end.Number) {
+				if failed = err; err == nil {
+					read, blocks = b.Last.Header, blocks+len(b.Blocks)
+				}
+			}
+			gap, isGap := errors.AsType[*chain.RangeMissingError](failed)
+			if read != c.want || failed != nil && !isGap || isGap && (gap.First != below.Number+1 || gap.Last != last) || !isGap && blocks != 399 {
+				t.Errorf("%s, from slot %d: %d blocks are read, up to %d, want up to %d: %v", name, first, blocks, read.Number, c.want.Number, failed)
+			}
+		}
+	}
+}
+
+// TestAListedSlotWithoutABlock: an endpoint lists slots that were skipped. The later blocks say that there is nothing to read.
+func TestAListedSlotWithoutABlock(t *testing.T) {
+	w := newWorld(80)
+	lists := func(method string, _ []json.RawMessage, result any) (any, *solanatest.Refusal) {
+		if slots, ok := result.([]uint64); ok && method == "getBlocks" && len(slots) > 0 {
+			var all []uint64
+			for slot := slots[0]; slot <= slots[len(slots)-1]; slot++ {
+				all = append(all, slot)
+			}
+			return all, nil
 		}
 		return result, nil
 	}
-	for name, c := range map[string]struct {
-		lies []lie
-		want market.Header
-	}{
-		"with another":    {[]lie{lacks, nil}, w.Blocks[399].Header},
-		"behind another":  {[]lie{nil, lacks}, w.Blocks[399].Header},
-		"without another": {[]lie{lacks, lacks}, w.Blocks[99].Header},
-	} {
-		s, _ := sourceOf(t, nodesOf(t, w, c.lies...)...)
-		read := w.Blocks[0].Header
-		var blocks int
-		var failed error
-		for b, err := range s.Backfill(t.Context(), read, read.Number+1, w.Blocks[399].Number) {
-			if failed = err; err == nil {
-				read, blocks = b.Last.Header, blocks+len(b.Blocks)
-			}
+	s, _ := sourceOf(t, nodesOf(t, w, lists)...)
+	read, blocks := w.Blocks[0].Header, 0
+	for b, err := range s.Backfill(t.Context(), read, read.Number+1, w.Blocks[79].Number) {
+		if err != nil {
+			t.Fatal(err)
 		}
-		gap, isGap := errors.AsType[*chain.RangeMissingError](failed)
-		if read != c.want || failed != nil && !isGap || isGap && (gap.First != c.want.Number+1 || gap.Last != last) || !isGap && blocks != 399 {
-			t.Errorf("%s: %d blocks are read, up to %d, want up to %d: %v", name, blocks, read.Number, c.want.Number, failed)
-		}
+		read, blocks = b.Last.Header, blocks+len(b.Blocks)
+	}
+	if read != w.Blocks[79].Header || blocks != 79 {
+		t.Errorf("%d blocks are read, up to %d, want 79 up to %d", blocks, read.Number, w.Blocks[79].Number)
 	}
 }
 

@@ -329,7 +329,7 @@ func (s *Source) streamedHead() (head read, ok bool) {
 }
 
 // streamedAfter are the blocks up to a slot that nodes have sent, and that follow one without a gap. It ends before a block without a time, or with one before its
-// parent's: such a block is read as those are that nobody sent, since another endpoint may tell its time.
+// parent's: another endpoint is asked for the time of such a block (findTime).
 func (s *Source) streamedAfter(parent market.Header, last uint64) (out []read) {
 	for below := parent; ; {
 		r, ok := s.kept.streamedChild(below, last)

@@ -109,6 +109,9 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	l, listenErr := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(o.Host, "0"))
 	if err = errors.Join(err, listenErr); err != nil {
 		end()
+		if listenErr == nil {
+			err = errors.Join(err, l.Close())
+		}
 		return nil, errors.Join(fmt.Errorf("provider: %w", err), conn.Close())
 	}
 	s := &Server{
