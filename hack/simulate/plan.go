@@ -135,9 +135,6 @@ func (p *Plan) drawMore(rng *rand.Rand) {
 
 // lying reports whether an endpoint lies in a way that only the others' answers tell; see nodeFault.lasting.
 func (p *Plan) lying() bool {
-	if p.Stream != nil && slices.ContainsFunc(p.Stream.Lies, func(f NodeFault) bool { return streamLies[f.Fault].lasting }) {
-		return true
-	}
 	faults := faultsOfFamily(p.Family)
 	for _, n := range p.Nodes {
 		for _, f := range n.Faults {
@@ -147,6 +144,17 @@ func (p *Plan) lying() bool {
 		}
 	}
 	return false
+}
+
+// lyingFor is for how many blocks more an endpoint may lie in such a way before it is found out; 0 where none does.
+func (p *Plan) lyingFor() int {
+	switch {
+	case p.Stream != nil && slices.ContainsFunc(p.Stream.Lies, func(f NodeFault) bool { return streamLies[f.Fault].lasting }):
+		return untilStreamFound
+	case p.lying():
+		return untilFound
+	}
+	return 0
 }
 
 // drawNodes keeps to what the oracles hold for: lies of one in three, omissions and errors of one in two, passing errors of all. An

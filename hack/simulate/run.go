@@ -24,6 +24,8 @@ const (
 	// untilFound is how many blocks more a liar may lie, unless it is found out before. One that isn't asked any more never is; the rows
 	// tell whether it did harm.
 	untilFound = 80
+	// untilStreamFound is the same of a stream. An index that is behind doesn't take its blocks, and near the head it takes all of them.
+	untilStreamFound = 400
 	// untilSure is how many blocks more two endpoints may take to vouch for every fact. A fact is asked for again after pauses of 10, 20, 40, 80 and 160
 	// seconds, and on a busy machine an endpoint may be too slow for some of them.
 	untilSure = 1500
@@ -295,8 +297,8 @@ func (r *run) seal(ctx context.Context) error {
 
 // recover stops all faults, makes blocks until liars were found out, and waits for the head. failure says what held it up.
 func (r *run) recover(ctx context.Context) (took time.Duration, failure string, err error) {
-	if r.plan.lying() {
-		for n := 0; n < untilFound && !r.system.foundOut(ctx); n++ {
+	if most := r.plan.lyingFor(); most > 0 {
+		for n := 0; n < most && !r.system.foundOut(ctx); n++ {
 			if err := r.block(ctx); err != nil {
 				return 0, "", err
 			}

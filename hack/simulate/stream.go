@@ -47,7 +47,9 @@ func (p *Plan) drawStream() {
 	p.Stream = &Stream{}
 	if len(p.Nodes) > 1 && !p.hasLiar() && rng.IntN(3) > 0 {
 		f := NodeFault{Fault: pick(rng, slices.Sorted(maps.Keys(streamLies))), From: firstPart + 6 + rng.IntN(10), To: p.Blocks, Percent: 100}
-		if !streamLies[f.Fault].lasting {
+		if streamLies[f.Fault].lasting { // until it is found out
+			f.To += untilStreamFound
+		} else {
 			f.Percent, f.Ever = pick(rng, []int{20, 100}), rng.IntN(2) == 0
 		}
 		p.Stream.Lies = []NodeFault{f}
