@@ -290,15 +290,8 @@ func (s *Source) pastBatch(ctx context.Context, parent market.Header, slots []ui
 	out.Known = known
 	var parentBy *endpoint // nil of the batch before
 	for i := range blocks {
-		if err := errs[i]; errors.Is(err, chain.ErrNoBlock) {
-			if later := slices.IndexFunc(errs[i:], func(err error) bool { return err == nil }); later > 0 && blocks[i+later].ParentSlot < slots[i] {
-				continue // an endpoint listed a slot that has no block
-			}
-			first := slots[i]
-			if !parent.Hash.IsZero() {
-				first = parent.Number + 1 // a node that began anew from a snapshot lists the snapshot's slot, but none of the gap below
-			}
-			return out, missing(first, slots[i], err)
+		if err := lacking(parent, slots[i:], blocks[i:], errs[i:]); errors.Is(err, chain.ErrSkipped) {
+			continue
 		} else if err != nil {
 			return out, err
 		}
@@ -324,6 +317,22 @@ func (s *Source) pastBatch(ctx context.Context, parent market.Header, slots []ui
 		}
 	}
 	return out, nil
+}
+
+// lacking is why the block of the first of some slots isn't there. ErrSkipped is in the error's tree where a later block says that the slot has none.
+func lacking(parent market.Header, slots []uint64, blocks []read, errs []error) error {
+	if !errors.Is(errs[0], chain.ErrNoBlock) {
+		return errs[0]
+	}
+	later := slices.IndexFunc(errs, func(err error) bool { return err == nil })
+	if later > 0 && blocks[later].ParentSlot < slots[0] {
+		return fmt.Errorf("slot %d: %w", slots[0], chain.ErrSkipped)
+	}
+	first := slots[0]
+	if !parent.Hash.IsZero() {
+		first = parent.Number + 1 // a node that began anew from a snapshot lists the snapshot's slot, but none of the gap below
+	}
+	return missing(first, slots[0], errs[0])
 }
 
 // linked is the block of a slot as another endpoint has it, where the one that was read doesn't follow the block below it. Who gave the one that is wrong is left
