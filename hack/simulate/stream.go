@@ -8,9 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"github.com/boardwalkhq/boardwalk/hack/provider/yellowstone"
+	"github.com/boardwalkhq/boardwalk/hack/simulate/message"
 )
 
 // Stream is how an endpoint behaves that streams the blocks of a chain of Solana's family, by Yellowstone gRPC.
@@ -62,7 +61,7 @@ func (p *Plan) drawStream() {
 // streamLie makes another block of one that is streamed. Lasting lies are told by other endpoints' blocks alone, as those of nodeFault are.
 type streamLie struct {
 	lasting bool
-	change  func(*stream, streamedBlock) streamedBlock
+	change  func(*stream, message.Message) message.Message
 }
 
 var streamLies = map[string]streamLie{
@@ -93,7 +92,7 @@ type stream struct {
 
 	// blocks is how many came, before are the transactions of the last one, and invented the hashes of a fork of its own by the true ones. One goroutine uses them.
 	blocks   uint64
-	before   []blockField
+	before   []message.Field
 	invented map[string]string
 }
 
@@ -147,11 +146,11 @@ func (s *stream) end() {
 }
 
 // change is what becomes of a block's message.
-func (s *stream) change(message []byte) []byte {
+func (s *stream) change(update []byte) []byte {
 	s.blocks++
-	b, ok := parseStreamed(message)
+	b, ok := message.Parse(update)
 	if !ok {
-		return message
+		return update
 	}
 	newest := int(s.run.made.Load())
 	out := b
@@ -161,8 +160,8 @@ func (s *stream) change(message []byte) []byte {
 			s.Failed(f.Fault)
 		}
 	}
-	s.before = b.transactions()
-	return out.message()
+	s.before = b.All(blockTransaction)
+	return out.Bytes()
 }
 
 // The numbers of fields in a SubscribeUpdateBlock of the plugin's geyser.proto, and of the one in a UnixTimestamp.
@@ -171,128 +170,53 @@ const (
 	timestamp                                                                        = 1
 )
 
-// streamedBlock is a SubscribeUpdateBlock.
-type streamedBlock []blockField
-
-// blockField is a field of it: a number, or bytes. What is neither is left as it is.
-type blockField struct {
-	number protowire.Number
-	kind   protowire.Type
-	value  uint64
-	text   []byte
-	raw    []byte
+// having is a block with other transactions.
+func having(b message.Message, list []message.Field) message.Message {
+	b = slices.DeleteFunc(b, func(f message.Field) bool { return f.Number == blockTransaction })
+	return append(b.Put(message.Number(blockExecuted, uint64(len(list)))), list...)
 }
 
-func parseStreamed(message []byte) (b streamedBlock, ok bool) {
-	for len(message) > 0 {
-		number, kind, tag := protowire.ConsumeTag(message)
-		if tag < 0 {
-			return nil, false
-		}
-		n := protowire.ConsumeFieldValue(number, kind, message[tag:])
-		if n < 0 {
-			return nil, false
-		}
-		f := blockField{number: number, kind: kind, raw: message[:tag+n]}
-		f.value, _ = protowire.ConsumeVarint(message[tag:])
-		if kind == protowire.BytesType {
-			f.text, _ = protowire.ConsumeBytes(message[tag:])
-		}
-		b, message = append(b, f), message[tag+n:]
-	}
-	return b, true
+func otherHash(_ *stream, b message.Message) message.Message {
+	return b.Put(message.Text(blockHash, []byte(otherKey(string(b.Find(blockHash).Text)))))
 }
 
-// message is the block as it travels.
-func (b streamedBlock) message() (out []byte) {
-	for _, f := range b {
-		out = append(out, f.raw...)
-	}
-	return out
-}
-
-func numberField(number protowire.Number, value uint64) blockField {
-	raw := protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.VarintType), value)
-	return blockField{number: number, kind: protowire.VarintType, value: value, raw: raw}
-}
-
-func textField(number protowire.Number, text []byte) blockField {
-	raw := protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), text)
-	return blockField{number: number, kind: protowire.BytesType, text: text, raw: raw}
-}
-
-// find is the first field of a number, which is empty where the block has none.
-func (b streamedBlock) find(number protowire.Number) (f blockField) {
-	if i := slices.IndexFunc(b, func(f blockField) bool { return f.number == number }); i >= 0 {
-		f = b[i]
-	}
-	return f
-}
-
-// put puts a field in the place of the first one of its number.
-func (b streamedBlock) put(f blockField) streamedBlock {
-	if i := slices.IndexFunc(b, func(old blockField) bool { return old.number == f.number }); i >= 0 {
-		b[i] = f
-	}
-	return b
-}
-
-func (b streamedBlock) transactions() (list []blockField) {
-	for _, f := range b {
-		if f.number == blockTransaction {
-			list = append(list, f)
-		}
-	}
-	return list
-}
-
-// having is the block with other transactions.
-func (b streamedBlock) having(list []blockField) streamedBlock {
-	b = slices.DeleteFunc(b, func(f blockField) bool { return f.number == blockTransaction })
-	return append(b.put(numberField(blockExecuted, uint64(len(list)))), list...)
-}
-
-func otherHash(_ *stream, b streamedBlock) streamedBlock {
-	return b.put(textField(blockHash, []byte(otherKey(string(b.find(blockHash).text)))))
-}
-
-func otherParent(_ *stream, b streamedBlock) streamedBlock {
-	return b.put(textField(blockParent, []byte(otherKey(string(b.find(blockParent).text)))))
+func otherParent(_ *stream, b message.Message) message.Message {
+	return b.Put(message.Text(blockParent, []byte(otherKey(string(b.Find(blockParent).Text)))))
 }
 
 // fork gives each block another hash, which the next one has as its parent's.
-func (s *stream) fork(b streamedBlock) streamedBlock {
-	hash := string(b.find(blockHash).text)
+func (s *stream) fork(b message.Message) message.Message {
+	hash := string(b.Find(blockHash).Text)
 	s.invented[hash] = otherKey(hash)
-	if parent, ok := s.invented[string(b.find(blockParent).text)]; ok {
-		b = b.put(textField(blockParent, []byte(parent)))
+	if parent, ok := s.invented[string(b.Find(blockParent).Text)]; ok {
+		b = b.Put(message.Text(blockParent, []byte(parent)))
 	}
-	return b.put(textField(blockHash, []byte(s.invented[hash])))
+	return b.Put(message.Text(blockHash, []byte(s.invented[hash])))
 }
 
-func slotAhead(_ *stream, b streamedBlock) streamedBlock {
-	return b.put(numberField(blockSlot, b.find(blockSlot).value+1000))
+func slotAhead(_ *stream, b message.Message) message.Message {
+	return b.Put(message.Number(blockSlot, b.Find(blockSlot).Value+1000))
 }
 
-func streamedTimeBy(seconds int64) func(*stream, streamedBlock) streamedBlock {
-	return func(_ *stream, b streamedBlock) streamedBlock {
-		was, ok := parseStreamed(b.find(blockSeconds).text)
+func streamedTimeBy(seconds int64) func(*stream, message.Message) message.Message {
+	return func(_ *stream, b message.Message) message.Message {
+		was, ok := message.Parse(b.Find(blockSeconds).Text)
 		if !ok {
 			return b
 		}
-		at := numberField(timestamp, uint64(int64(was.find(timestamp).value)+seconds))
-		return b.put(textField(blockSeconds, at.raw))
+		at := message.Number(timestamp, uint64(int64(was.Find(timestamp).Value)+seconds))
+		return b.Put(message.Text(blockSeconds, at.Raw))
 	}
 }
 
-func halfStreamed(_ *stream, b streamedBlock) streamedBlock {
-	list := b.transactions()
-	return b.having(list[:len(list)/2])
+func halfStreamed(_ *stream, b message.Message) message.Message {
+	list := b.All(blockTransaction)
+	return having(b, list[:len(list)/2])
 }
 
 // repeat gives a block the transactions of the one before.
-func (s *stream) repeat(b streamedBlock) streamedBlock { return b.having(s.before) }
+func (s *stream) repeat(b message.Message) message.Message { return having(b, s.before) }
 
-func unreadableStreamed(_ *stream, b streamedBlock) streamedBlock {
-	return b.put(textField(blockTransaction, []byte{0xff}))
+func unreadableStreamed(_ *stream, b message.Message) message.Message {
+	return b.Put(message.Text(blockTransaction, []byte{0xff}))
 }

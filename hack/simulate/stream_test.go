@@ -8,19 +8,20 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/yellowstone"
+	"github.com/boardwalkhq/boardwalk/hack/simulate/message"
 )
 
 // streamedOf is a block's message, with transactions.
 func streamedOf(slot uint64, transactions ...string) []byte {
 	const key = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsN"
-	b := streamedBlock{
-		numberField(blockSlot, slot), textField(blockHash, []byte(key+string('A'+byte(slot)))), textField(blockSeconds, numberField(timestamp, 100+slot).raw),
-		numberField(7, slot-1), textField(blockParent, []byte(key+string('A'+byte(slot-1)))), numberField(blockExecuted, uint64(len(transactions))),
+	b := message.Message{
+		message.Number(blockSlot, slot), message.Text(blockHash, []byte(key+string('A'+byte(slot)))), message.Text(blockSeconds, message.Number(timestamp, 100+slot).Raw),
+		message.Number(7, slot-1), message.Text(blockParent, []byte(key+string('A'+byte(slot-1)))), message.Number(blockExecuted, uint64(len(transactions))),
 	}
 	for _, tx := range transactions {
-		b = append(b, textField(blockTransaction, []byte(tx)))
+		b = append(b, message.Text(blockTransaction, []byte(tx)))
 	}
-	return b.message()
+	return b.Bytes()
 }
 
 // streamWith is a stream with a lie about all blocks, at the newest block.
@@ -42,23 +43,23 @@ func TestEveryLieOfAStream(t *testing.T) {
 		if bytes.Equal(two, second) || s.run.seen.all()[lie] != 2 {
 			t.Errorf("%q changes nothing, and is counted %d times", lie, s.run.seen.all()[lie])
 		}
-		b, ok := parseStreamed(two)
-		if !ok || len(b.transactions()) != int(b.find(blockExecuted).value) {
-			t.Errorf("%q: a block with %d transactions says %d; %t", lie, len(b.transactions()), b.find(blockExecuted).value, ok)
+		b, ok := message.Parse(two)
+		if !ok || len(b.All(blockTransaction)) != int(b.Find(blockExecuted).Value) {
+			t.Errorf("%q: a block with %d transactions says %d; %t", lie, len(b.All(blockTransaction)), b.Find(blockExecuted).Value, ok)
 		}
-		before, _ := parseStreamed(one)
-		switch parent := b.find(blockParent).text; lie {
+		before, _ := message.Parse(one)
+		switch parent := b.Find(blockParent).Text; lie {
 		case "streamed: a fork of its own":
-			if !bytes.Equal(parent, before.find(blockHash).text) {
-				t.Errorf("%q: the parent is %s, and that block is %s", lie, parent, before.find(blockHash).text)
+			if !bytes.Equal(parent, before.Find(blockHash).Text) {
+				t.Errorf("%q: the parent is %s, and that block is %s", lie, parent, before.Find(blockHash).Text)
 			}
 		case "streamed: the block's before":
-			if list := b.transactions(); len(list) != 2 || string(list[0].text) != "a" {
+			if list := b.All(blockTransaction); len(list) != 2 || string(list[0].Text) != "a" {
 				t.Errorf("%q: %d transactions", lie, len(list))
 			}
 		case "streamed: time before the parent":
-			if at, _ := parseStreamed(b.find(blockSeconds).text); int64(at.find(timestamp).value) != 103-7200 {
-				t.Errorf("%q: the time is %d", lie, int64(at.find(timestamp).value))
+			if at, _ := message.Parse(b.Find(blockSeconds).Text); int64(at.Find(timestamp).Value) != 103-7200 {
+				t.Errorf("%q: the time is %d", lie, int64(at.Find(timestamp).Value))
 			}
 		}
 		s.run.made.Store(-1)
