@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -121,8 +122,19 @@ func (s *server) accept(t *testing.T, what string, all []*unstructured.Unstructu
 		if o.GetKind() == "StatefulSet" {
 			claimed(pod)
 		}
-		if _, stderr, err := s.try(t, document(t, pod), "apply", "--dry-run=server", "--validate=strict", "-f", "-"); err != nil || stderr != "" {
+		if stderr, err := s.tryPod(t, document(t, pod)); err != nil || stderr != "" {
 			t.Errorf("%s: a pod of %s is not accepted: %v %s", what, key(o), err, stderr)
+		}
+	}
+}
+
+// tryPod asks the server whether it takes a pod, again for a while where it hasn't seen the pod's service account yet, which was made a moment ago.
+func (s *server) tryPod(t *testing.T, pod string) (stderr string, err error) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		_, stderr, err = s.try(t, pod, "apply", "--dry-run=server", "--validate=strict", "-f", "-")
+		if err == nil || !strings.Contains(stderr, "error looking up service account") || time.Now().After(deadline) {
+			return stderr, err
 		}
 	}
 }
