@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	var chosen []profiles.Profile
 	for name := range strings.SplitSeq(s.profiles, ",") {
-		p, err := profiles.Of(name)
+		p, err := profiles.Named(name)
 		if err != nil {
 			return err
 		}

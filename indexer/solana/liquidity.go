@@ -14,9 +14,9 @@ type Liquidity struct {
 	layout.Shares
 
 	Slot uint64
-	// Left are the shares that are there: as many as were issued, less those that were burned.
+	// Left is how many shares exist now, as the account of their token says. What Whole has beyond that was burned.
 	Left uint64
-	// Held is what the owners that were asked for have of the shares.
+	// Held is how many shares each of the owners has that the question named.
 	Held []Holding
 }
 
@@ -48,8 +48,8 @@ func sharesOf(pool *market.Pool, a *account) (layout.Shares, bool) {
 	return layout.SharesOf(pool.Protocol, &a.Account)
 }
 
-// askShares asks for a pool once more, with the token of its shares and what owners have of it, so that all of it is of one slot. Which token program the shares are of
-// shows only then.
+// askShares asks for a pool once more, with the token of its shares and what owners have of it, so that all of it is of one slot. Only this answer
+// tells which token program has the shares.
 func (e *endpoint) askShares(ctx context.Context, pool *market.Pool, owners []market.Address, out *Liquidity) (known bool, err error) {
 	programs := []market.Address{layout.TokenProgram, layout.Token2022Program}
 	keys := []market.Address{pool.ID, out.Token}

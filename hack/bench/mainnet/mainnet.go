@@ -91,7 +91,7 @@ func (s *settings) measure(ctx context.Context, dir string) (err error) {
 			return err
 		}
 	}
-	profile, err := profiles.Of(s.endpoint)
+	profile, err := profiles.Named(s.endpoint)
 	if err != nil {
 		return err
 	}

@@ -217,7 +217,7 @@ func TestAnIndexOfTheStandInIsTheTruth(t *testing.T) {
 // block or so, behind Infura's limits but its rate: a node can't be asked less often than blocks of 100 ms want.
 func TestAnIndexThatFollowsTheStandInIsTheTruth(t *testing.T) {
 	t.Parallel()
-	profile, err := profiles.Of("infura")
+	profile, err := profiles.Named("infura")
 	if err != nil {
 		t.Fatal(err)
 	}

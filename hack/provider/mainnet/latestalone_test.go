@@ -28,7 +28,7 @@ func (s *standIn) behind(t *testing.T, names ...string) *standIn {
 	cfg := *s.cfg
 	cfg.Start, cfg.ReorgBlocks, cfg.Endpoints = chainconfig.Start{Now: true}, reach, nil
 	for _, name := range names {
-		p, err := profiles.Of(name)
+		p, err := profiles.Named(name)
 		if err != nil {
 			t.Fatal(err)
 		}

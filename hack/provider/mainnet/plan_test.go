@@ -20,7 +20,7 @@ func TestAnIndexWithinAPlan(t *testing.T) {
 	for _, name := range []string{"quicknode", "public", "alchemy-free", "infura"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			profile, err := profiles.Of(name)
+			profile, err := profiles.Named(name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func TestAnIndexWithinAPlan(t *testing.T) {
 // head, where blocks are asked for by their hash, and through reorgs. Its rows are those of an index behind a node without limits.
 func TestAnIndexWithinATopicLimit(t *testing.T) {
 	t.Parallel()
-	hyper, err := profiles.Of("hyperevm")
+	hyper, err := profiles.Named("hyperevm")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func TestCapabilitiesOfProfiles(t *testing.T) {
 	cfg := *s.cfg
 	cfg.Endpoints = nil
 	for i := range want {
-		p, err := profiles.Of(want[i].profile)
+		p, err := profiles.Named(want[i].profile)
 		if err != nil {
 			t.Fatal(err)
 		}

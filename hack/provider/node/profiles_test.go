@@ -13,7 +13,7 @@ import (
 // profile is one of the profiles without what would make its test slow or let its rate come in between.
 func profile(t *testing.T, name string) profiles.Profile {
 	t.Helper()
-	p, err := profiles.Of(name)
+	p, err := profiles.Named(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestGethLimitsTheAnswerToABatchAlone(t *testing.T) {
 }
 
 func TestRatesCountEachCallOfABatch(t *testing.T) {
-	p, err := profiles.Of("quicknode")
+	p, err := profiles.Named("quicknode")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestRatesCountEachCallOfABatch(t *testing.T) {
 }
 
 func TestUnitsAreWhatCounts(t *testing.T) {
-	p, err := profiles.Of("alchemy-free")
+	p, err := profiles.Named("alchemy-free")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestUnitsAreWhatCounts(t *testing.T) {
 
 func TestADayEnds(t *testing.T) {
 	p := profile(t, "infura")
-	known, err := profiles.Of("infura")
+	known, err := profiles.Named("infura")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestADayEnds(t *testing.T) {
 }
 
 func TestARateMayBeRefusedWithoutJSON(t *testing.T) {
-	p, err := profiles.Of("public-bsc")
+	p, err := profiles.Named("public-bsc")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func TestTheStreamOfAProfileIsItsSecondEndpoint(t *testing.T) {
 	go func() { _ = upstream.Serve(l) }()
 	t.Cleanup(upstream.Stop)
 	for _, name := range []string{"yellowstone", "yellowstone-moody"} {
-		p, err := profiles.Of(name)
+		p, err := profiles.Named(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestALongTermStorageHasHoles(t *testing.T) {
 }
 
 func TestANodeOfSolanaHasARateOfEachMethod(t *testing.T) {
-	p, err := profiles.Of("solana-public")
+	p, err := profiles.Named("solana-public")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// All are the kinds of endpoints that a node can stand in for, by name.
+// All returns every profile by its name.
 func All() map[string]Profile {
 	all := map[string]Profile{}
 	for _, p := range []Profile{
@@ -20,8 +20,8 @@ func All() map[string]Profile {
 	return all
 }
 
-// Of is the profile of a name.
-func Of(name string) (Profile, error) {
+// Named finds the profile that has a name. Its error lists the names that there are.
+func Named(name string) (Profile, error) {
 	p, ok := All()[name]
 	if !ok {
 		return p, fmt.Errorf("there is no profile %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(All())), ", "))

@@ -19,7 +19,7 @@ func TestEveryProfileSaysItsSources(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Of("nobody"); err == nil || !strings.Contains(err.Error(), "quicknode") {
+	if _, err := Named("nobody"); err == nil || !strings.Contains(err.Error(), "quicknode") {
 		t.Errorf("a profile that isn't there: %v", err)
 	}
 }

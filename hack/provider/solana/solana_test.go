@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 func profile(t *testing.T, name string) profiles.Profile {
 	t.Helper()
-	p, err := profiles.Of(name)
+	p, err := profiles.Named(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func (t *trial) run(ctx context.Context) error {
 
 // findProfile finds the trial's profile, which must be one behind which an index of the chain can come to the head.
 func (t *trial) findProfile() (profiles.Profile, error) {
-	profile, err := profiles.Of(t.profile)
+	profile, err := profiles.Named(t.profile)
 	switch {
 	case err != nil:
 		return profile, err

@@ -8,11 +8,7 @@ import (
 )
 
 // Description is what is written of a token.
-type Description struct {
-	Name, Symbol string
-	// URI is where its picture and links are.
-	URI string
-}
+type Description struct{ Name, Symbol string }
 
 // Both layouts begin with keys: Token-2022's extension with who may change it and the token, Metaplex's account with a byte that says what it is, and the same two.
 const keysLen = 2 * 32
@@ -31,15 +27,12 @@ func DescriptionOf(m *Mint, metadata *Account) (d Description) {
 	}
 	r.Skip(keysLen)
 	d.Name, d.Symbol = nextText(&r), nextText(&r)
-	d.URI = chain.CleanReference(unpadded(r.Bytes()))
 	return d
 }
 
-func nextText(r *borsh.Reader) string { return chain.CleanText(string(unpadded(r.Bytes()))) }
-
-// unpadded is a text without the zeros that Metaplex pads it with.
-func unpadded(b []byte) []byte {
-	return []byte(strings.TrimRight(string(b), "\x00"))
+// nextText reads a text without the zeros that Metaplex pads it with.
+func nextText(r *borsh.Reader) string {
+	return chain.CleanText(strings.TrimRight(string(r.Bytes()), "\x00"))
 }
 
 // IsMutable reads whether Metaplex's account of a token may be changed: it stands after the texts, a fee of 16 bits, the makers and whether it was sold.

@@ -26,7 +26,7 @@ var (
 	AccountsProgram  = program("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL")
 )
 
-// program is one whose text stands in this package, where a test reads each.
+// program parses the text of a program's key. A test checks each text of this package.
 func program(text string) market.Address {
 	a, _ := market.ParseSolanaAddress(text)
 	return a

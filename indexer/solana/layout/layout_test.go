@@ -9,7 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/pda"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
@@ -70,9 +69,9 @@ func TestRecordedAccounts(t *testing.T) {
 		"2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo": {
 			6, 705894641526469, "8Jornc27vtAYPkwDzsZVgLQchAYyC8nD7aCNPCDV8Qk2", "2apBGMsS6ti9RyF5TwQTDswXBWskiJP2LD4cUEDqYJjk",
 			[]uint16{TransferFee, 3, 4, PermanentDelegate, TransferHook, 16, 18, TokenMetadata},
-			Description{"PayPal USD", "PYUSD", "https://token-metadata.paxos.com/pyusd_metadata/prod/solana/pyusd_metadata.json"},
+			Description{"PayPal USD", "PYUSD"},
 		},
-		"znv3FZt2HFAvzYf5LxzVyryh3mBXWuTRRng25gEZAjh":  {6, 991622730520864, "", "", []uint16{TransferFee, 18, TokenMetadata}, Description{"Infinite Money Glitch", "IMG", "https://i.degencdn.com/ipfs/bafkreidh5jnc7d7rqqnzyh5wvbprki4kmsyw7vg7xo5g4np72lcyxpvzjy"}},
+		"znv3FZt2HFAvzYf5LxzVyryh3mBXWuTRRng25gEZAjh":  {6, 991622730520864, "", "", []uint16{TransferFee, 18, TokenMetadata}, Description{"Infinite Money Glitch", "IMG"}},
 		"7atgF8KQo4wJrD5ATGX7t1V2zVvykPJbFfNeVf1icFv1": {2, 99992304138149034, "", "", []uint16{TransferFee}, Description{}},
 		"7KUZ5CoUZfcxYbjLzXT6sgAqo3CZbHxMvzwKGcUtpump": {6, 999629608406800, "", "", nil, Description{}},
 		"J1toso1uCk3RLmjorhTtrVwY9HJ7X8V9yYac6Y7kGCPn": {9, 9022713135473054, "6iQKfEyhr3bZMotVkW6beNZz5CPAkiwvgV2CTje9pVSS", "", nil, Description{}},
@@ -89,9 +88,9 @@ func TestRecordedAccounts(t *testing.T) {
 		description Description
 		mutable     bool
 	}{
-		"3yn5VXyZR6P7jnUwZUgboajVothS6ErSsfQjQ7g6yNip": {Description{"EURC", "EURC", "https://raw.githubusercontent.com/centrehq/centre-ecosystem/master/eurc/solana/metadata.json"}, true},
-		"D6o4G6GxVkXecwD9VMVyw3iaNcDWgoVUNNGU4mhT4BC1": {Description{"Jupiter Staked SOL", "JupSOL", "https://static.jup.ag/jupSOL/metadata.json"}, true},
-		"5rteoQ3jEssh6Ak3asRbT4CTrE4C5fjZ2K5jU8DRiiTp": {Description{"Pumpfun Pepe", "PFP", "https://ipfs.io/ipfs/bafkreihw7k7byw5lp7rm5okcmeb3vcvbhrzzcnplm7vbxxysj2mgmg4bli"}, false},
+		"3yn5VXyZR6P7jnUwZUgboajVothS6ErSsfQjQ7g6yNip": {Description{"EURC", "EURC"}, true},
+		"D6o4G6GxVkXecwD9VMVyw3iaNcDWgoVUNNGU4mhT4BC1": {Description{"Jupiter Staked SOL", "JupSOL"}, true},
+		"5rteoQ3jEssh6Ak3asRbT4CTrE4C5fjZ2K5jU8DRiiTp": {Description{"Pumpfun Pepe", "PFP"}, false},
 	} {
 		a := all[key]
 		d := DescriptionOf(&Mint{}, &a)
@@ -136,8 +135,8 @@ func FuzzAccount(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, owner uint8) {
 		a := Account{Data: data, Owner: []market.Address{TokenProgram, Token2022Program, MetadataProgram}[owner%3]}
 		m, _ := MintOf(&a)
-		if d := DescriptionOf(&m, &a); len(d.Name) > 256 || len(d.Symbol) > 256 || len(d.URI) > chain.MaxReference {
-			t.Errorf("a name of %d bytes, a symbol of %d and a URI of %d", len(d.Name), len(d.Symbol), len(d.URI))
+		if d := DescriptionOf(&m, &a); len(d.Name) > 256 || len(d.Symbol) > 256 {
+			t.Errorf("a name of %d bytes and a symbol of %d", len(d.Name), len(d.Symbol))
 		}
 		_, _ = IsMutable(&a)
 		for _, protocol := range market.Protocols {

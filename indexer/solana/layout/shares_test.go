@@ -12,7 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/recorded"
 )
 
-// TestRecordedShares reads a pool of PumpSwap that a token of pump.fun moved to on the mainnet: its shares are as many as those that the migration made.
+// TestRecordedShares reads the recorded account of a pool of PumpSwap. The recording says which token the pool's shares are, and how many were issued.
 func TestRecordedShares(t *testing.T) {
 	raw, err := os.ReadFile(recorded.Path(t, "solana", "accounts", "pumpswap_graduated_market.json"))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // nobody are owners for whom nobody can sign: the incinerator and the system program. What they have is burned.
 var nobody = []market.Address{account("1nc1nerator11111111111111111111111111111111"), account("11111111111111111111111111111111")}
 
-// account is one whose text stands in this file, where a test reads each.
+// account parses the text of an account's key. A test checks each text of this file.
 func account(text string) market.Address {
 	a, _ := market.ParseSolanaAddress(text)
 	return a
@@ -64,9 +64,6 @@ func (k *look) lpBurned(rule trust.Rule) trust.Check {
 	}
 	if s.Token.IsNone() {
 		add(pool, s.Locked, "is locked for good, in positions")
-		if c := rule.Measure(min(check.Share(sum, s.Whole), 100)); c.Result != trust.Pass {
-			return with(rule.Unknown(trust.PositionOwnerUnknown), evidence...)
-		}
 	} else {
 		add(s.Token.String(), *new(market.Amount).SubUint64(&s.Whole, s.Left), "is burned")
 		for i, h := range s.Held {
@@ -77,9 +74,12 @@ func (k *look) lpBurned(rule trust.Rule) trust.Check {
 			add(h.Account.String(), *new(market.Amount).SetUint64(h.Amount), what)
 		}
 	}
-	c := with(rule.Measure(min(check.Share(sum, s.Whole), 100)), evidence...)
-	if len(evidence) == 0 {
-		c = with(c, trust.Evidence{Kind: "account", Ref: pool, Block: s.Slot, Detail: "none of its shares is burned or with a known locker"})
+	c := rule.Measure(min(check.Share(sum, s.Whole), 100))
+	switch {
+	case s.Token.IsNone() && c.Result != trust.Pass:
+		c = rule.Unknown(trust.PositionOwnerUnknown)
+	case len(evidence) == 0:
+		return with(c, trust.Evidence{Kind: "account", Ref: pool, Block: s.Slot, Detail: "none of its shares is burned or with a known locker"})
 	}
-	return c
+	return with(c, evidence...)
 }
