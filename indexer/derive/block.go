@@ -27,7 +27,10 @@ func newRun(m *Machine, s *State, b *market.Block) *run {
 		work: &r.work, tokens: &r.tokens, isTouched: make(map[market.Address]bool), opened: make(map[market.Address]market.Pool),
 		ownTicks: make(map[market.Address]bool),
 	}
-	r.trades = trades{work: &r.work, pools: &r.pools, byQuote: make(map[int]bool), liquidity: make(map[int]float64)}
+	r.trades = trades{
+		work: &r.work, pools: &r.pools, swaps: s.swaps[:0], byQuote: make(map[int]bool), liquidity: make(map[int]float64),
+		ledger: ledger{traded: make(map[market.Address]bool), net: make(map[market.Address][]netChange)},
+	}
 	r.launches = launches{
 		work: &r.work, tokens: &r.tokens, pools: &r.pools, trades: &r.trades,
 		named: make(map[market.Address]bool), told: make(map[market.Address]told),
@@ -62,6 +65,7 @@ func (m *Machine) apply(s *State, b *market.Block) {
 		}
 	}
 	r.close()
+	s.swaps = r.trades.swaps
 	clear(s.announced) // all of them have rows by now
 }
 

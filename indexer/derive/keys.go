@@ -388,6 +388,8 @@ type set[K comparable] struct {
 	seen map[K]struct{}
 	list []K
 	skip func(K) bool
+	// last is the key that was added last: the logs of a transaction name the same ones again and again.
+	last K
 }
 
 func newSet[K comparable](skip func(K) bool) *set[K] {
@@ -395,6 +397,10 @@ func newSet[K comparable](skip func(K) bool) *set[K] {
 }
 
 func (s *set[K]) add(k K) {
+	if k == s.last && len(s.seen) > 0 {
+		return
+	}
+	s.last = k
 	if _, ok := s.seen[k]; ok {
 		return
 	}

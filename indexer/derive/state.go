@@ -59,6 +59,8 @@ type State struct {
 	hasBook map[market.Address]bool
 	fees    []market.Fee
 	stream  []market.StreamItem
+	// swaps are those of the block that was derived last. The next one's take their place.
+	swaps []market.Trade
 
 	// funding is the payments of the newest blocks; payments are those of the blocks since the last flush.
 	funding  *funding.Ledger

@@ -14,6 +14,9 @@ type table[K comparable, V any] struct {
 	absent map[K]uint32
 	dirty  []dirty[K, V]
 	gen    uint32 // counts commits; tells what a commit used
+	// lastKey and last are the row that was found last: what derives a trade looks the same one up several times in a row. last is nil without one.
+	lastKey K
+	last    *row[V]
 	// equal spares a write when a row ends as it began.
 	equal func(a, b *V) bool
 }
@@ -38,9 +41,21 @@ func newTable[K comparable, V any](equal func(a, b *V) bool) *table[K, V] {
 
 func same[V comparable](a, b *V) bool { return *a == *b }
 
+// find is the row that the table has of a key, nil when there is none.
+func (t *table[K, V]) find(k K) *row[V] {
+	if t.last != nil && t.lastKey == k {
+		return t.last
+	}
+	r := t.rows[k]
+	if r != nil {
+		t.lastKey, t.last = k, r
+	}
+	return r
+}
+
 // cached reports whether the table knows the row or its absence, and marks it as used.
 func (t *table[K, V]) cached(k K) bool {
-	if r, ok := t.rows[k]; ok {
+	if r := t.find(k); r != nil {
 		r.used = t.gen
 		return true
 	}
@@ -53,7 +68,7 @@ func (t *table[K, V]) cached(k K) bool {
 
 // put stores a row as it is in the database; nil is "not there". What the cache has already stays.
 func (t *table[K, V]) put(k K, v *V) {
-	if _, ok := t.rows[k]; ok {
+	if t.find(k) != nil {
 		return
 	}
 	if v == nil {
@@ -67,8 +82,8 @@ func (t *table[K, V]) put(k K, v *V) {
 
 // get is the row for reading, nil when there is none.
 func (t *table[K, V]) get(k K) *V {
-	r, ok := t.rows[k]
-	if !ok || !r.exists {
+	r := t.find(k)
+	if r == nil || !r.exists {
 		return nil
 	}
 	r.used = t.gen
@@ -77,8 +92,8 @@ func (t *table[K, V]) get(k K) *V {
 
 // edit is the row for changing; it is made, zero, where there was none.
 func (t *table[K, V]) edit(k K) *V {
-	r, ok := t.rows[k]
-	if !ok {
+	r := t.find(k)
+	if r == nil {
 		r = &row[V]{}
 		t.rows[k] = r
 		delete(t.absent, k)
@@ -90,8 +105,8 @@ func (t *table[K, V]) edit(k K) *V {
 
 // remove takes the row out.
 func (t *table[K, V]) remove(k K) {
-	r, ok := t.rows[k]
-	if !ok || !r.exists {
+	r := t.find(k)
+	if r == nil || !r.exists {
 		return
 	}
 	t.touch(k, r)
@@ -115,6 +130,7 @@ func (t *table[K, V]) touch(k K, r *row[V]) {
 
 // flush lists what changed since the last flush and starts the next commit.
 func (t *table[K, V]) flush() []market.Change[K, V] {
+	t.last = nil
 	out := make([]market.Change[K, V], 0, len(t.dirty))
 	for _, d := range t.dirty {
 		r := t.rows[d.key]
@@ -146,6 +162,7 @@ func (t *table[K, V]) size() int { return len(t.rows) + len(t.absent) }
 
 // drop forgets what the table knows of a key. It must not be called between a change and its flush.
 func (t *table[K, V]) drop(k K) {
+	t.last = nil
 	delete(t.rows, k)
 	delete(t.absent, k)
 }
@@ -162,6 +179,7 @@ func (t *table[K, V]) trim(limit int, dropped func(K, *V)) {
 	if t.size() <= limit {
 		return
 	}
+	t.last = nil
 	for k, r := range t.rows {
 		if r.used+1 >= t.gen {
 			continue

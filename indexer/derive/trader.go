@@ -106,7 +106,9 @@ type ledger struct {
 
 func (tr *trades) netChanges(tx *market.Tx, token market.Address) []netChange {
 	if tr.ledger.tx != tx {
-		tr.ledger = ledger{tx: tx, traded: make(map[market.Address]bool), net: make(map[market.Address][]netChange)}
+		tr.ledger.tx = tx
+		clear(tr.ledger.traded)
+		clear(tr.ledger.net)
 		for k := range tx.Logs {
 			if id, ok := poolOf(tx.Logs[k].Event); ok {
 				tr.ledger.traded[id] = true
@@ -122,30 +124,52 @@ func (tr *trades) netChanges(tx *market.Tx, token market.Address) []netChange {
 }
 
 func (tr *trades) workOut(tx *market.Tx, token market.Address) []netChange {
-	var out []netChange
-	at := make(map[market.Address]int)
-	add := func(a market.Address, amount market.SignedAmount) {
-		k, ok := at[a]
-		if !ok {
-			k = len(out)
-			at[a] = k
-			out = append(out, netChange{account: a})
-		}
-		out[k].sum = out[k].sum.Add(amount)
-	}
+	var sums netSums
 	for k := range tx.Logs {
 		if e, ok := tr.transferOf(tx, tx.Logs[k].Event); ok && e.Token == token {
-			add(e.From, market.SignedAmount{Abs: e.Amount, Neg: !e.Amount.IsZero()})
-			add(e.To, market.SignedAmount{Abs: e.Amount})
+			sums.add(e.From, market.SignedAmount{Abs: e.Amount, Neg: !e.Amount.IsZero()})
+			sums.add(e.To, market.SignedAmount{Abs: e.Amount})
 		}
 	}
-	kept := out[:0]
-	for _, n := range out {
+	kept := sums.list[:0]
+	for _, n := range sums.list {
 		if !n.sum.IsZero() && !n.account.IsNone() && !tr.isOfVenues(tr.s, n.account) && !tr.ledger.traded[n.account] {
 			kept = append(kept, n)
 		}
 	}
 	return kept
+}
+
+// netSums sums up changes by account, in the order of their first one.
+type netSums struct {
+	list []netChange
+	// at has the places in list, once there are more than mostSearched.
+	at map[market.Address]int
+}
+
+// mostSearched is among how many accounts one is looked for one by one. Most transactions have fewer, and a map for each of them takes longer.
+const mostSearched = 16
+
+func (s *netSums) add(a market.Address, amount market.SignedAmount) {
+	k, ok := s.at[a]
+	if s.at == nil {
+		k = slices.IndexFunc(s.list, func(n netChange) bool { return n.account == a })
+		ok = k >= 0
+	}
+	if !ok {
+		k = len(s.list)
+		s.list = append(s.list, netChange{account: a})
+		switch {
+		case s.at != nil:
+			s.at[a] = k
+		case len(s.list) > mostSearched:
+			s.at = make(map[market.Address]int, 2*len(s.list))
+			for i := range s.list {
+				s.at[s.list[i].account] = i
+			}
+		}
+	}
+	s.list[k].sum = s.list[k].sum.Add(amount)
 }
 
 // reallyChanged reports whether an account's balance changed, in one direction, by at least half of what the swap moved.

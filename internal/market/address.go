@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/internal/base58"
@@ -259,9 +260,9 @@ func (a Address) AppendTo(dst []byte) []byte {
 	case V4Pool, EVMCurve:
 		return append(dst, a.b[:]...)
 	case SolanaKey:
-		return append(append(dst, storedSolanaKey), a.b[:]...)
+		return append(append(slices.Grow(dst, SolanaLen), storedSolanaKey), a.b[:]...)
 	case SolanaCurve:
-		return append(append(dst, storedSolanaCurve), a.b[:]...)
+		return append(append(slices.Grow(dst, SolanaLen), storedSolanaCurve), a.b[:]...)
 	case NoAddress:
 	}
 	return dst

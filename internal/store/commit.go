@@ -284,12 +284,16 @@ func apply[K comparable, V, R any](ctx context.Context, tx *database.Transaction
 	row func(K, *V) R,
 ) error {
 	for piece := range slices.Chunk(changes, database.PieceRows) {
-		var set, gone []R
+		var gone []R
+		set := make([]R, 0, len(piece))
 		for _, c := range piece {
 			if c.After != nil {
 				set = append(set, row(c.Key, c.After))
 			} else {
 				gone = append(gone, row(c.Key, nil))
+			}
+			if u.IsOff() {
+				continue
 			}
 			if err := former.Note(u, row(c.Key, c.Before), c.Before != nil); err != nil {
 				return err
@@ -308,7 +312,7 @@ func apply[K comparable, V, R any](ctx context.Context, tx *database.Transaction
 // add inserts rows that are never changed afterwards.
 func add[R any](ctx context.Context, tx *database.Transaction, u *former.Log, rows []R) error {
 	for piece := range slices.Chunk(rows, database.PieceRows) {
-		for i := range piece {
+		for i := 0; i < len(piece) && !u.IsOff(); i++ {
 			if err := former.Note(u, piece[i], false); err != nil {
 				return err
 			}

@@ -14,7 +14,7 @@ import (
 // Load reads the rows that a batch needs, one query per table (and per 2,000 keys). It reads through the writer's
 // connection, so that it sees the last commit.
 func (s *Store) Load(ctx context.Context, chain string, w market.Wanted) (market.Rows, error) {
-	out := market.Rows{Ticks: map[market.Address]market.TickMap{}, Balances: map[market.BalanceKey]market.Balance{}}
+	out := market.Rows{Ticks: map[market.Address]market.TickMap{}, Balances: make(map[market.BalanceKey]market.Balance, len(w.Balances))}
 	pools, err := in[model.Pool](ctx, s.rows, chain, "id", addressKeys(w.Pools))
 	if err != nil {
 		return out, err
@@ -79,12 +79,15 @@ func in[R any](ctx context.Context, s *rows, chain, column string, keys []any, c
 	var out []R
 	for len(keys) > 0 {
 		n := min(database.LoadKeys, len(keys))
-		var part []R // a scan begins its slice anew
+		part := make([]R, 0, n) // a scan begins its slice anew
 		if err := chosen(s, &part, chain, column, keys[:n], conditions).Scan(ctx); err != nil {
 			return nil, fmt.Errorf("database: load by %s: %w", column, err)
 		}
-		out = append(out, part...)
-		keys = keys[n:]
+		if keys = keys[n:]; out == nil {
+			out = part
+		} else {
+			out = append(out, part...)
+		}
 	}
 	return out, nil
 }

@@ -163,7 +163,11 @@ func copyInto[R any](ctx context.Context, tx *Transaction, table string, columns
 	for i, f := range columns {
 		names[i] = f.Name
 	}
-	source := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) { return valuesOf(&rows[i], columns), nil })
+	var values []any // of one row after the other: each is encoded before the next one is asked for
+	source := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
+		values = appendValues(values[:0], &rows[i], columns)
+		return values, nil
+	})
 	return tx.onConn(func(c *pgx.Conn) error {
 		_, err := c.CopyFrom(ctx, pgx.Identifier{table}, names, source)
 		return err
@@ -240,7 +244,7 @@ func Remove[R any](ctx context.Context, tx *Transaction, rows []R) error {
 func removeListed[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows []R) error {
 	keys := make([]any, len(rows))
 	for i := range rows {
-		keys[i] = valuesOf(&rows[i], t.PKs)
+		keys[i] = appendValues(nil, &rows[i], t.PKs)
 	}
 	_, err := tx.NewDelete().Table(t.Name).Where("("+columnList(t.PKs)+") IN (?)", Among(tx.Postgres, keys)).Exec(ctx)
 	return err
@@ -284,14 +288,13 @@ func (tx *Transaction) onConn(f func(*pgx.Conn) error) error {
 	})
 }
 
-// valuesOf are a row's values of some columns.
-func valuesOf[R any](row *R, columns []*schema.Field) []any {
+// appendValues appends a row's values of some columns.
+func appendValues[R any](values []any, row *R, columns []*schema.Field) []any {
 	v := reflect.ValueOf(row).Elem()
-	out := make([]any, len(columns))
-	for i, f := range columns {
-		out[i] = f.Value(v).Interface()
+	for _, f := range columns {
+		values = append(values, f.Value(v).Interface())
 	}
-	return out
+	return values
 }
 
 // Among formats a list of keys for IN (?). A key of several columns is a []any and stands behind VALUES: SQLite takes it

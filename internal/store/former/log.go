@@ -17,9 +17,12 @@ type Log struct {
 	rows []Row
 }
 
+// IsOff reports whether nothing is noted, as of blocks that no reorg reaches. To make rows for it would be in vain.
+func (l *Log) IsOff() bool { return l.Chain == "" }
+
 // Note notes what a row was; existed says whether it was there.
 func Note[R any](l *Log, row R, existed bool) error {
-	if l.Chain == "" {
+	if l.IsOff() {
 		return nil
 	}
 	if err := l.pack.Add(model.FormOf[R](), reflect.ValueOf(&row).Elem(), existed); err != nil {
