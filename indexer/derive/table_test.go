@@ -2,8 +2,11 @@ package derive
 
 import (
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // wantCached compares the rows and absences that a table caches with the wanted keys, which are in alphabetical order.
@@ -55,4 +58,75 @@ func TestAskingKeepsARowCached(t *testing.T) {
 	cache.flush()
 	cache.trim(0, nil)
 	wantCached(t, "after the next commit", cache, "asked absence", "asked row")
+}
+
+// TestATableIsAMap does random things to a table and to a map, and holds the one against the other. Few keys are in use, so that the key of one step is often that of the one
+// before.
+func TestATableIsAMap(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	cache, want := newTable[int](same[int]), map[int]int{}
+	for step := range 20_000 {
+		k := random.IntN(3)
+		switch what := random.IntN(8); {
+		case what < 3:
+			if !cache.cached(k) { // it was dropped
+				delete(want, k)
+				cache.put(k, nil)
+			}
+		case what == 3:
+			*cache.edit(k) = step
+			want[k] = step
+		case what == 4:
+			cache.remove(k)
+			delete(want, k)
+		case what == 5:
+			cache.flush()
+		case what == 6:
+			cache.flush()
+			cache.get(k)
+			cache.drop(k)
+			delete(want, k)
+		default:
+			cache.flush()
+			cache.flush()
+			if want[k] != 0 {
+				cache.put(k, &step) // it is there already
+			}
+			cache.trim(0, nil)
+			clear(want)
+		}
+		for k := range 3 {
+			got, v := cache.get(k), 0
+			if got != nil {
+				v = *got
+			}
+			if known, ok := want[k]; ok != (got != nil) || known != v {
+				t.Fatalf("after step %d row %d is %d (%t), want %d (%t)", step, k, v, got != nil, known, ok)
+			}
+		}
+	}
+}
+
+// TestNetSums sums changes of few accounts and of many up, and of as many as are still looked through one by one.
+func TestNetSums(t *testing.T) {
+	t.Parallel()
+	for _, accounts := range []int{1, mostSearched, mostSearched + 1, 5 * mostSearched} {
+		var sums netSums
+		for turn := range 3 {
+			for i := range accounts {
+				var a market.SignedAmount
+				a.Abs.SetUint64(uint64(i + turn))
+				sums.add(market.SolanaAddress([32]byte{1, byte(i)}), a)
+			}
+		}
+		if len(sums.list) != accounts {
+			t.Errorf("%d accounts, want %d", len(sums.list), accounts)
+		}
+		for i, n := range sums.list {
+			if want := uint64(3*i + 3); n.account != market.SolanaAddress([32]byte{1, byte(i)}) || n.sum.Abs.Uint64() != want {
+				t.Errorf("of %d accounts the one at place %d is %s with %d, want %d", accounts, i, n.account, n.sum.Abs.Uint64(), want)
+			}
+		}
+	}
 }

@@ -23,6 +23,7 @@ type Transaction struct {
 	Beat func()
 	// staged are the temporary tables that have rows.
 	staged map[string]bool
+	types  *columnTypes
 }
 
 func (tx *Transaction) wrotePiece() {
@@ -48,7 +49,7 @@ func (s *DB) transact(ctx context.Context, f func(*Transaction) error) (err erro
 	if err != nil {
 		return fmt.Errorf("database: begin: %w", err)
 	}
-	if err := f(&Transaction{Tx: tx, conn: conn, Postgres: s.IsPostgres()}); err != nil {
+	if err := f(&Transaction{Tx: tx, conn: conn, Postgres: s.IsPostgres(), types: &s.types}); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	if err := tx.Commit(); err != nil {
@@ -142,7 +143,7 @@ func writeStatements[R any](ctx context.Context, tx *Transaction, t *schema.Tabl
 // copyRows sends rows by COPY: straight into the table, or by way of a temporary one where they may replace others.
 func copyRows[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows []R, replace bool) error {
 	if !replace {
-		return copyInto(ctx, tx, t.Name, t.Fields, rows)
+		return copyInto(ctx, tx, t.Name, t, t.Fields, rows)
 	}
 	into := "stage_" + t.Name
 	// With defaults: a later version may have added a column that this one doesn't name.
@@ -150,15 +151,15 @@ func copyRows[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows
 	if err := tx.stage(ctx, into, create); err != nil {
 		return err
 	}
-	if err := copyInto(ctx, tx, into, t.Fields, rows); err != nil {
+	if err := copyInto(ctx, tx, into, t, t.Fields, rows); err != nil {
 		return err
 	}
 	_, err := tx.Tx.Tx.ExecContext(ctx, insertInto(t)+"SELECT "+columnList(t.Fields)+" FROM "+into+conflict(t, true))
 	return err
 }
 
-// copyInto sends columns of rows by COPY into a table.
-func copyInto[R any](ctx context.Context, tx *Transaction, table string, columns []*schema.Field, rows []R) error {
+// copyInto sends columns of rows of a table by COPY into a table, that one or one with the same columns.
+func copyInto[R any](ctx context.Context, tx *Transaction, into string, of *schema.Table, columns []*schema.Field, rows []R) error {
 	names := make([]string, len(columns))
 	for i, f := range columns {
 		names[i] = f.Name
@@ -169,7 +170,14 @@ func copyInto[R any](ctx context.Context, tx *Transaction, table string, columns
 		return values, nil
 	})
 	return tx.onConn(func(c *pgx.Conn) error {
-		_, err := c.CopyFrom(ctx, pgx.Identifier{table}, names, source)
+		types, err := tx.types.ask(ctx, c, of.Name)
+		if err != nil {
+			return err
+		}
+		if forms, ok := formsOf(columns, types); ok {
+			return copyBinary(ctx, c, into, &copied[R]{rows: rows, columns: columns, forms: forms})
+		}
+		_, err = c.CopyFrom(ctx, pgx.Identifier{into}, names, source)
 		return err
 	})
 }
@@ -259,7 +267,7 @@ func removeCopied[R any](ctx context.Context, tx *Transaction, t *schema.Table, 
 	if err := tx.stage(ctx, keys, create); err != nil {
 		return err
 	}
-	if err := copyInto(ctx, tx, keys, t.PKs, rows); err != nil {
+	if err := copyInto(ctx, tx, keys, t, t.PKs, rows); err != nil {
 		return err
 	}
 	same := make([]string, len(t.PKs))

@@ -44,6 +44,8 @@ type DB struct {
 	eachRead time.Duration // how long a statement of a reader may take
 	prepared prepared
 	unlock   func() error
+	// types are those of the columns that are copied into.
+	types columnTypes
 }
 
 // ErrFileLocked is returned by Connect when another process has the SQLite file.
