@@ -1,6 +1,9 @@
 package derive
 
-import "github.com/boardwalkhq/boardwalk/internal/market"
+import (
+	"github.com/boardwalkhq/boardwalk/indexer/derive/netchange"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
 
 // work is the block that is derived, with the rules and the state that it is derived by.
 type work struct {
@@ -29,7 +32,7 @@ func newRun(m *Machine, s *State, b *market.Block) *run {
 	}
 	r.trades = trades{
 		work: &r.work, pools: &r.pools, swaps: s.swaps[:0], byQuote: make(map[int]bool), liquidity: make(map[int]float64),
-		ledger: ledger{traded: make(map[market.Address]bool), net: make(map[market.Address][]netChange)},
+		ledger: ledger{traded: make(map[market.Address]bool), net: make(map[market.Address]netchange.Changes)},
 	}
 	r.launches = launches{
 		work: &r.work, tokens: &r.tokens, pools: &r.pools, trades: &r.trades,

@@ -256,10 +256,10 @@ func (ls *launches) curveTrade(tx *market.Tx, i int, e market.CurveTrade) {
 // the one whose balance changed most, since routers are named too.
 func (ls *launches) curveTrader(tx *market.Tx, e *market.CurveTrade, mint market.Address) market.Address {
 	net := ls.trades.netChanges(tx, mint)
-	if reallyChanged(net, e.Trader, e.Sell, &e.BaseAmount) {
+	if net.Shows(e.Trader, e.Sell, &e.BaseAmount) {
 		return e.Trader
 	}
-	if a, ok := ls.trades.largest(net, e.Sell); ok {
+	if a, ok := net.Largest(e.Sell); ok {
 		return a
 	}
 	return e.Trader

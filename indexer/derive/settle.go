@@ -37,7 +37,7 @@ func (tr *trades) settleSwaps(tx *market.Tx, swaps []*market.Trade) {
 	if _, isQuote := tr.quoteRank[t.Base]; isQuote || t.Trader.IsNone() {
 		return
 	}
-	net := changeOf(tr.netChanges(tx, t.Base), t.Trader)
+	net := tr.netChanges(tx, t.Base).Of(t.Trader)
 	if net.IsZero() {
 		return
 	}
@@ -47,15 +47,6 @@ func (tr *trades) settleSwaps(tx *market.Tx, swaps []*market.Trade) {
 			s.TraderBefore, s.HasTraderBefore = before, true
 		}
 	}
-}
-
-func changeOf(net []netChange, a market.Address) (sum market.SignedAmount) {
-	for i := range net {
-		if net[i].account == a {
-			return net[i].sum
-		}
-	}
-	return sum
 }
 
 // before gives the trader's balance of the token before the transaction, which changed the balance by net.

@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // wantCached compares the rows and absences that a table caches with the wanted keys, which are in alphabetical order.
@@ -103,29 +101,6 @@ func TestATableIsAMap(t *testing.T) {
 			}
 			if known, ok := want[k]; ok != (got != nil) || known != v {
 				t.Fatalf("after step %d row %d is %d (%t), want %d (%t)", step, k, v, got != nil, known, ok)
-			}
-		}
-	}
-}
-
-// TestNetSums sums changes of few accounts and of many up, and of as many as are still looked through one by one.
-func TestNetSums(t *testing.T) {
-	t.Parallel()
-	for _, accounts := range []int{1, mostSearched, mostSearched + 1, 5 * mostSearched} {
-		var sums netSums
-		for turn := range 3 {
-			for i := range accounts {
-				var a market.SignedAmount
-				a.Abs.SetUint64(uint64(i + turn))
-				sums.add(market.SolanaAddress([32]byte{1, byte(i)}), a)
-			}
-		}
-		if len(sums.list) != accounts {
-			t.Errorf("%d accounts, want %d", len(sums.list), accounts)
-		}
-		for i, n := range sums.list {
-			if want := uint64(3*i + 3); n.account != market.SolanaAddress([32]byte{1, byte(i)}) || n.sum.Abs.Uint64() != want {
-				t.Errorf("of %d accounts the one at place %d is %s with %d, want %d", accounts, i, n.account, n.sum.Abs.Uint64(), want)
 			}
 		}
 	}

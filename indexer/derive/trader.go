@@ -6,6 +6,7 @@ import (
 
 	"github.com/holiman/uint256"
 
+	"github.com/boardwalkhq/boardwalk/indexer/derive/netchange"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -27,17 +28,17 @@ func (tr *trades) trader(tx *market.Tx, i int, e market.Swap, p *market.Pool) (a
 	if a, ok := follow(tx, i, p, &moved, buy, net); ok {
 		return a, false
 	}
-	if a, ok := tr.largest(net, !buy); ok && reallyChanged(net, a, !buy, &moved) {
+	if a, ok := net.Largest(!buy); ok && net.Shows(a, !buy, &moved) {
 		return a, false
 	}
 	quote := tr.netChanges(tx, p.Quote)
-	if a, ok := tr.largest(quote, buy); ok && reallyChanged(quote, a, buy, &paid) {
+	if a, ok := quote.Largest(buy); ok && quote.Shows(a, buy, &paid) {
 		return a, true
 	}
 	// An account may buy and sell the token in one transaction. Its balance changes by the difference, and shows one of the two swaps alone.
 	var tenth market.Amount
 	tenth.Div(&moved, uint256.NewInt(10))
-	if change := changeOf(net, e.Recipient); !change.IsZero() && !change.Abs.Lt(&tenth) {
+	if change := net.Of(e.Recipient); !change.IsZero() && !change.Abs.Lt(&tenth) {
 		return e.Recipient, false
 	}
 	return market.Address{}, false
@@ -82,17 +83,11 @@ func (tr *trades) exchanged(tx *market.Tx, from int, account market.Address) boo
 	for i := from; i < len(tr.swaps); i++ {
 		t := &tr.swaps[i]
 		for _, token := range []market.Address{t.Base, tr.s.pools.get(t.Pool).Quote} {
-			net := changeOf(tr.netChanges(tx, token), account)
+			net := tr.netChanges(tx, token).Of(account)
 			gave, got = gave || net.Neg, got || !net.Neg && !net.IsZero()
 		}
 	}
 	return gave && got
-}
-
-// netChange is by how much one account's balance of a token changed in a transaction.
-type netChange struct {
-	account market.Address
-	sum     market.SignedAmount
 }
 
 // ledger has the net sums of a transaction's transfers: they are worked out once per token, however many swaps ask.
@@ -101,10 +96,10 @@ type ledger struct {
 	// traded are the pools that swapped, or changed their reserves, in the transaction. Only what the transaction shows
 	// tells a pool, so that the answer does not hang on what is cached.
 	traded map[market.Address]bool
-	net    map[market.Address][]netChange
+	net    map[market.Address]netchange.Changes
 }
 
-func (tr *trades) netChanges(tx *market.Tx, token market.Address) []netChange {
+func (tr *trades) netChanges(tx *market.Tx, token market.Address) netchange.Changes {
 	if tr.ledger.tx != tx {
 		tr.ledger.tx = tx
 		clear(tr.ledger.traded)
@@ -123,84 +118,25 @@ func (tr *trades) netChanges(tx *market.Tx, token market.Address) []netChange {
 	return net
 }
 
-func (tr *trades) workOut(tx *market.Tx, token market.Address) []netChange {
-	var sums netSums
+func (tr *trades) workOut(tx *market.Tx, token market.Address) netchange.Changes {
+	var sums netchange.Sums
 	for k := range tx.Logs {
 		if e, ok := tr.transferOf(tx, tx.Logs[k].Event); ok && e.Token == token {
-			sums.add(e.From, market.SignedAmount{Abs: e.Amount, Neg: !e.Amount.IsZero()})
-			sums.add(e.To, market.SignedAmount{Abs: e.Amount})
+			sums.Add(e.From, market.SignedAmount{Abs: e.Amount, Neg: !e.Amount.IsZero()})
+			sums.Add(e.To, market.SignedAmount{Abs: e.Amount})
 		}
 	}
-	kept := sums.list[:0]
-	for _, n := range sums.list {
-		if !n.sum.IsZero() && !n.account.IsNone() && !tr.isOfVenues(tr.s, n.account) && !tr.ledger.traded[n.account] {
-			kept = append(kept, n)
+	kept := sums.List[:0]
+	for _, c := range sums.List {
+		if !c.Sum.IsZero() && !c.Account.IsNone() && !tr.isOfVenues(tr.s, c.Account) && !tr.ledger.traded[c.Account] {
+			kept = append(kept, c)
 		}
 	}
 	return kept
 }
 
-// netSums sums up changes by account, in the order of their first one.
-type netSums struct {
-	list []netChange
-	// at has the places in list, once there are more than mostSearched.
-	at map[market.Address]int
-}
-
-// mostSearched is among how many accounts one is looked for one by one. Most transactions have fewer, and a map for each of them takes longer.
-const mostSearched = 16
-
-func (s *netSums) add(a market.Address, amount market.SignedAmount) {
-	k, ok := s.at[a]
-	if s.at == nil {
-		k = slices.IndexFunc(s.list, func(n netChange) bool { return n.account == a })
-		ok = k >= 0
-	}
-	if !ok {
-		k = len(s.list)
-		s.list = append(s.list, netChange{account: a})
-		switch {
-		case s.at != nil:
-			s.at[a] = k
-		case len(s.list) > mostSearched:
-			s.at = make(map[market.Address]int, 2*len(s.list))
-			for i := range s.list {
-				s.at[s.list[i].account] = i
-			}
-		}
-	}
-	s.list[k].sum = s.list[k].sum.Add(amount)
-}
-
-// reallyChanged reports whether an account's balance changed, in one direction, by at least half of what the swap moved.
-// Routers keep crumbs and fee collectors take their share: neither is the trader.
-func reallyChanged(net []netChange, a market.Address, negative bool, moved *market.Amount) bool {
-	var half market.Amount
-	half.Rsh(moved, 1)
-	for _, n := range net {
-		if n.account == a {
-			return n.sum.Neg == negative && !n.sum.Abs.Lt(&half)
-		}
-	}
-	return false
-}
-
-// largest is the account with the largest change of one sign.
-func (tr *trades) largest(net []netChange, negative bool) (market.Address, bool) {
-	best := -1
-	for k, n := range net {
-		if n.sum.Neg == negative && (best < 0 || net[best].sum.Abs.Lt(&n.sum.Abs)) {
-			best = k
-		}
-	}
-	if best < 0 {
-		return market.Address{}, false
-	}
-	return net[best].account, true
-}
-
 // follow traces the token away from the pool (a buy) or back from it (a sell).
-func follow(tx *market.Tx, swap int, p *market.Pool, moved *market.Amount, buy bool, net []netChange) (market.Address, bool) {
+func follow(tx *market.Tx, swap int, p *market.Pool, moved *market.Amount, buy bool, net netchange.Changes) (market.Address, bool) {
 	at, ok := poolTransfer(tx, swap, p, moved, buy)
 	for hop := 0; ok && hop < maxHops; hop++ {
 		t, _ := transferAt(tx, at, p.Base)
@@ -208,7 +144,7 @@ func follow(tx *market.Tx, swap int, p *market.Pool, moved *market.Amount, buy b
 		if buy {
 			account = t.To
 		}
-		if reallyChanged(net, account, !buy, moved) {
+		if net.Shows(account, !buy, moved) {
 			return account, true
 		}
 		at, ok = next(tx, at, p.Base, account, buy)

@@ -292,10 +292,7 @@ func apply[K comparable, V, R any](ctx context.Context, tx *database.Transaction
 			} else {
 				gone = append(gone, row(c.Key, nil))
 			}
-			if u.IsOff() {
-				continue
-			}
-			if err := former.Note(u, row(c.Key, c.Before), c.Before != nil); err != nil {
+			if err := former.Note(u, func() R { return row(c.Key, c.Before) }, c.Before != nil); err != nil {
 				return err
 			}
 		}
@@ -312,8 +309,8 @@ func apply[K comparable, V, R any](ctx context.Context, tx *database.Transaction
 // add inserts rows that are never changed afterwards.
 func add[R any](ctx context.Context, tx *database.Transaction, u *former.Log, rows []R) error {
 	for piece := range slices.Chunk(rows, database.PieceRows) {
-		for i := 0; i < len(piece) && !u.IsOff(); i++ {
-			if err := former.Note(u, piece[i], false); err != nil {
+		for i := range piece {
+			if err := former.Note(u, func() R { return piece[i] }, false); err != nil {
 				return err
 			}
 		}

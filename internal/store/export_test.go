@@ -116,8 +116,8 @@ func RereadImage(table string, existed bool, image []byte) ([]byte, error) {
 // NoteRows keeps the former images of some rows of the hot path n times, as a commit does, and gives the images.
 func NoteRows(n int, token *market.Token, pool *market.Pool, candle *market.Candle, trade *market.Trade) (images [][]byte, err error) {
 	noteAll := func(u *former.Log) error {
-		return errors.Join(former.Note(u, model.OfToken("base", token, model.Stamped{}), true), former.Note(u, model.OfPool("base", pool, model.Stamped{}), true),
-			former.Note(u, model.OfCandle("base", candle), true), former.Note(u, model.OfTrade("base", trade), false))
+		return errors.Join(former.Note(u, func() model.Token { return model.OfToken("base", token, model.Stamped{}) }, true), former.Note(u, func() model.Pool { return model.OfPool("base", pool, model.Stamped{}) }, true),
+			former.Note(u, func() model.Candle { return model.OfCandle("base", candle) }, true), former.Note(u, func() model.Trade { return model.OfTrade("base", trade) }, false))
 	}
 	many, one := &former.Log{Chain: "base", Block: 1}, &former.Log{Chain: "base", Block: 1}
 	for range n {

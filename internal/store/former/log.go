@@ -17,15 +17,13 @@ type Log struct {
 	rows []Row
 }
 
-// IsOff reports whether nothing is noted, as of blocks that no reorg reaches. To make rows for it would be in vain.
-func (l *Log) IsOff() bool { return l.Chain == "" }
-
-// Note notes what a row was; existed says whether it was there.
-func Note[R any](l *Log, row R, existed bool) error {
-	if l.IsOff() {
+// Note notes what a row was; existed says whether it was there. The row is made only where something is collected.
+func Note[R any](l *Log, row func() R, existed bool) error {
+	if l.Chain == "" {
 		return nil
 	}
-	if err := l.pack.Add(model.FormOf[R](), reflect.ValueOf(&row).Elem(), existed); err != nil {
+	was := row()
+	if err := l.pack.Add(model.FormOf[R](), reflect.ValueOf(&was).Elem(), existed); err != nil {
 		return fmt.Errorf("database: keep a former row of %w", err)
 	}
 	if l.pack.IsFull() {
