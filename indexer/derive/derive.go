@@ -175,7 +175,6 @@ func (m *Machine) Canonical(token market.Address) market.Address {
 func (m *Machine) Apply(s *State, blocks []market.Block, until market.Header) error {
 	s.funding.Pass(s.last.Number, s.last.Time)
 	s.funding.Forget(s.last.Number - min(s.last.Number, m.reorgBlocks))
-	s.trades = slices.Grow(s.trades, tradesIn(blocks))
 	for i := range blocks {
 		b := &blocks[i]
 		if b.Number <= s.last.Number && !s.last.Hash.IsZero() {
@@ -193,20 +192,6 @@ func (m *Machine) Apply(s *State, blocks []market.Block, until market.Header) er
 	s.last = until
 	s.funding.Pass(until.Number, until.Time)
 	return nil
-}
-
-// tradesIn is how many trades blocks tell of.
-func tradesIn(blocks []market.Block) (n int) {
-	for i := range blocks {
-		for j := range blocks[i].Txs {
-			for _, l := range blocks[i].Txs[j].Logs {
-				if isTrade(l) {
-					n++
-				}
-			}
-		}
-	}
-	return n
 }
 
 // advance does what blocks and time do by passing: candles leave the window, trades have waited too long, and candidates become reference

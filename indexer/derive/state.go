@@ -59,7 +59,7 @@ type State struct {
 	hasBook map[market.Address]bool
 	fees    []market.Fee
 	stream  []market.StreamItem
-	// swaps are those of the block that was derived last. The next one's take their place.
+	// swaps is the memory of the last block's swaps. The next block overwrites it: nothing may point into it.
 	swaps []market.Trade
 
 	// funding is the payments of the newest blocks; payments are those of the blocks since the last flush.
@@ -218,7 +218,8 @@ func (s *State) Flush(limit int) market.Changes {
 	}
 	c.Waiting, c.Dropped = s.waiting.flush()
 	_ = s.curves.flush() // the rows of launches tell it
-	s.trades, s.queued, s.entries, s.fees, s.stream, s.payments = nil, nil, nil, nil, nil, nil
+	s.queued, s.entries, s.fees, s.stream, s.payments = nil, nil, nil, nil, nil
+	s.trades = make([]market.Trade, 0, len(s.trades)) // the next commit often has as many
 	clear(s.past)
 	s.ForgetBooks()
 	clear(s.minutes)

@@ -76,7 +76,7 @@ const candleKey = "(chain, pool, interval_s, open_at)"
 // have: with it PostgreSQL looks each key up in the primary key. Without, it reads all of a table of up to some 200,000 rows in place of 750 keys' rows, which takes
 // four times as long.
 func in[R any](ctx context.Context, s *rows, chain, column string, keys []any, conditions ...string) ([]R, error) {
-	out := make([]R, 0, len(keys)) // there is room, so that rows are scanned where they stay
+	out := make([]R, 0, min(len(keys), database.LoadKeys)) // as far as there is room, rows are scanned where they stay
 	for len(keys) > 0 {
 		n := min(database.LoadKeys, len(keys))
 		part := out[len(out):] // a scan begins its slice anew

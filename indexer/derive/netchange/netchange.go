@@ -23,7 +23,7 @@ type Sums struct {
 	at map[market.Address]int
 }
 
-// mostSearched is among how many accounts one is looked for one by one. Most transactions have fewer, and a map for each of them takes longer.
+// mostSearched is up to how many accounts Add searches the list; beyond, it makes a map. Most transactions have fewer, and a map for each takes longer than searching.
 const mostSearched = 16
 
 // Add adds a change of an account.

@@ -158,7 +158,7 @@ func copyRows[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows
 	return err
 }
 
-// copyInto sends columns of rows of a table by COPY into a table, that one or one with the same columns.
+// copyInto sends columns of rows by COPY into the table named into, which is the table of, or has those columns of it.
 func copyInto[R any](ctx context.Context, tx *Transaction, into string, of *schema.Table, columns []*schema.Field, rows []R) error {
 	names := make([]string, len(columns))
 	for i, f := range columns {
@@ -174,8 +174,8 @@ func copyInto[R any](ctx context.Context, tx *Transaction, into string, of *sche
 		if err != nil {
 			return err
 		}
-		if forms, ok := formsOf(columns, types); ok {
-			return copyBinary(ctx, c, into, &copied[R]{rows: rows, columns: columns, forms: forms})
+		if encoders, ok := encodersOf(columns, types); ok {
+			return copyBinary(ctx, c, into, &copied[R]{rows: rows, columns: columns, encoders: encoders})
 		}
 		_, err = c.CopyFrom(ctx, pgx.Identifier{into}, names, source)
 		return err

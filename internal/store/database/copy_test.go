@@ -88,13 +88,13 @@ func TestCopiedValues(t *testing.T) {
 	}
 }
 
-// TestOtherColumnTypes writes rows into columns of other types than the rows' fields suggest: the driver converts what it can, and nothing is written in a form that another
-// type would be read from.
+// TestOtherColumnTypes writes rows into columns of other types than the rows' fields suggest: the driver converts what it can, and nothing is written that would be
+// read as another type.
 func TestOtherColumnTypes(t *testing.T) {
 	t.Parallel()
 	db := connected(t, strings.NewReplacer("small integer", "small bigint", "real double precision", "real numeric", "text text", "text varchar").Replace(valuedTable))
-	if err := database.CopyBinary(t.Context(), db, "valued", make([]valued, 1)); !errors.Is(err, database.ErrNoForm) {
-		t.Fatalf("columns of other types have a form: %v", err)
+	if err := database.CopyBinary(t.Context(), db, "valued", make([]valued, 1)); !errors.Is(err, database.ErrNoEncoder) {
+		t.Fatalf("columns of other types have an encoder: %v", err)
 	}
 	rows := make([]valued, 100)
 	for i := range rows {
@@ -120,8 +120,12 @@ func TestRefusedRows(t *testing.T) {
 		"duplicate key": make([]valued, 100_000), "invalid byte sequence": {{Text: "\x00"}}, "0xff": {{Text: "\xff"}},
 		"column few: 32768 is beyond a smallint": {{Few: &beyond}},
 	} {
-		if err := database.CopyBinary(t.Context(), db, "valued", rows); err == nil || !strings.Contains(err.Error(), want) {
+		err := database.CopyBinary(t.Context(), db, "valued", rows)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
+		}
+		if errors.Is(err, database.ErrInterrupted) {
+			t.Errorf("it is to be tried again, and can't be: %v", err)
 		}
 	}
 	if n, err := db.Write.NewSelect().Model((*valued)(nil)).Count(t.Context()); err != nil || n != 0 {

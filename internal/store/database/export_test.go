@@ -8,10 +8,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrNoForm says that a row type has a column that is left to the driver.
-var ErrNoForm = errors.New("a column has no form")
+// ErrNoEncoder says that a row type has a column that is left to the driver.
+var ErrNoEncoder = errors.New("a column has no encoder")
 
-// CopyBinary writes rows into a table in the form of this package.
+// CopyBinary writes rows into a table by the encoders of this package.
 func CopyBinary[R any](ctx context.Context, db *DB, into string, rows []R) error {
 	return db.InTransaction(ctx, func(tx *Transaction) error {
 		t := tx.Dialect().Tables().Get(reflect.TypeFor[R]())
@@ -20,11 +20,11 @@ func CopyBinary[R any](ctx context.Context, db *DB, into string, rows []R) error
 			if err != nil {
 				return err
 			}
-			forms, ok := formsOf(t.Fields, types)
+			encoders, ok := encodersOf(t.Fields, types)
 			if !ok {
-				return ErrNoForm
+				return ErrNoEncoder
 			}
-			return copyBinary(ctx, c, into, &copied[R]{rows: rows, columns: t.Fields, forms: forms})
+			return copyBinary(ctx, c, into, &copied[R]{rows: rows, columns: t.Fields, encoders: encoders})
 		})
 	})
 }
