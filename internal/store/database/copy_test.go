@@ -4,7 +4,9 @@ import (
 	"errors"
 	"math"
 	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -164,6 +166,25 @@ func TestRowsOfTheIndexAreCopied(t *testing.T) {
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// TestNoMigrationChangesAType holds the migrations to what programs rely on that have asked for the columns' types once.
+func TestNoMigrationChangesAType(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../schema/migrations/*.sql")
+	if err != nil || len(files) < 30 {
+		t.Fatalf("%d migrations; %v", len(files), err)
+	}
+	changes := regexp.MustCompile(`(?i)ALTER\s+(COLUMN\s+)?\w+\s+(SET\s+DATA\s+)?TYPE\b`)
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := changes.Find(text); found != nil {
+			t.Errorf("%s changes a column's type: %q", filepath.Base(f), found)
 		}
 	}
 }
