@@ -62,7 +62,11 @@ func (nobody) Holdings(context.Context, market.Address, market.Address, []market
 	return nil, errors.New("no node tells what anybody has")
 }
 
-func (nobody) Simulate(context.Context, []byte, uint64) (solana.Simulated, error) {
+func (nobody) Transaction(context.Context, market.TxID, int) ([]json.RawMessage, error) {
+	return nil, rpc.ErrUnanswered
+}
+
+func (nobody) Simulate(context.Context, []byte, uint64, ...market.Address) (solana.Simulated, error) {
 	return solana.Simulated{}, solana.ErrNotSimulated
 }
 

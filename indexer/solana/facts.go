@@ -22,9 +22,9 @@ var wrappedSOL, _ = market.ParseSolanaAddress("So1111111111111111111111111111111
 type account struct {
 	layout.Account
 
-	slot       uint64
-	exists     bool
-	executable bool
+	slot, lamports uint64
+	exists         bool
+	executable     bool
 }
 
 // accountsAtOnce is the most accounts that nodes tell at once.
@@ -76,13 +76,14 @@ type wireAccount struct {
 	Data       []string `json:"data"`
 	Executable bool     `json:"executable"`
 	Owner      string   `json:"owner"`
+	Lamports   uint64   `json:"lamports"`
 }
 
 func (w *wireAccount) account() (a account, err error) {
 	if w == nil {
 		return a, nil
 	}
-	a.exists, a.executable = true, w.Executable
+	a.exists, a.executable, a.lamports = true, w.Executable, w.Lamports
 	if a.Owner, err = market.ParseSolanaAddress(w.Owner); err != nil || len(w.Data) != 2 || w.Data[1] != "base64" {
 		return a, fmt.Errorf("%w: an account without an owner or data", rpc.ErrGarbage)
 	}

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 
-	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/layout"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/replay"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -68,49 +65,15 @@ func (as Accounts) Token(ctx context.Context, token, creator market.Address) (ou
 // MadeIn is how much of a token there was after the transaction that made it: what all balances in it sum up to. known is false where no endpoint has the
 // transaction, or somebody had some of the token before it.
 func (as Accounts) MadeIn(ctx context.Context, tx market.TxID, token market.Address) (supply uint64, known bool, err error) {
-	type balance struct {
-		Mint   string
-		Amount struct{ Amount string } `json:"uiTokenAmount"`
-	}
-	type answer struct {
-		Meta *struct {
-			Err  json.RawMessage
-			Pre  []balance `json:"preTokenBalances"`
-			Post []balance `json:"postTokenBalances"`
-		}
-	}
-	var told answer
-	params := []any{tx.String(), map[string]any{"encoding": "json", "commitment": commitment, "maxSupportedTransactionVersion": newestVersion}}
-	missing := false
-	err = as.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
-		told = answer{}
-		err := e.Do(ctx, &rpc.Request{Method: "getTransaction", Params: params, Take: take(&told)})
-		if err == nil && told.Meta == nil {
-			missing, err = true, chain.ErrNoBlock
-		}
-		return err
-	})
-	switch {
-	case err != nil && missing && ctx.Err() == nil:
-		return 0, false, nil
-	case err != nil || string(told.Meta.Err) != "null":
+	told, err := as.Transaction(ctx, tx, 1)
+	if len(told) == 0 {
 		return 0, false, err
 	}
-	of := func(b balance) bool { return b.Mint == token.String() }
-	if slices.ContainsFunc(told.Meta.Pre, of) {
-		return 0, false, nil
+	supply, known, ok := replay.Made(told[0], token)
+	if !ok {
+		err = fmt.Errorf("%w: balances of %s", rpc.ErrGarbage, tx)
 	}
-	for _, b := range told.Meta.Post {
-		if !of(b) {
-			continue
-		}
-		n, err := strconv.ParseUint(b.Amount.Amount, 10, 64)
-		if err != nil || supply+n < supply {
-			return 0, false, fmt.Errorf("%w: a balance of %.40q", rpc.ErrGarbage, b.Amount.Amount)
-		}
-		supply, known = supply+n, true
-	}
-	return supply, known, nil
+	return supply, known, err
 }
 
 // balanceOn is the sum of an owner's accounts of a token, and the slot that the answer is of.

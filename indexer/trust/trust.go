@@ -79,6 +79,8 @@ type Known struct {
 	HasFirstTrades bool
 	// Siblings are up to four other tokens of the same venue, preferably by other creators.
 	Siblings []market.Address
+	// LastSales asks the index for the transactions of the newest sales of the token in a pool or on its curve, the newest first; nil where nobody can be asked.
+	LastSales func(ctx context.Context, pool market.Address) ([]market.TxID, error)
 }
 
 // Holding is an account's balance.

@@ -31,6 +31,8 @@ const (
 	siblings = 4
 	// knownHolders is how many of the largest holders a check knows.
 	knownHolders = 32
+	// lastSales is how many of a token's newest sales a check may ask for, and amongTrades among how many of its newest trades they are looked for.
+	lastSales, amongTrades = 3, 200
 )
 
 // Knowledge is what the index has of a chain's tokens, for the checks.
@@ -77,7 +79,21 @@ func (k *Knowledge) Known(ctx context.Context, mint market.Address) (out trust.K
 	} else if has {
 		out.First = &first
 	}
+	out.LastSales = func(ctx context.Context, pool market.Address) ([]market.TxID, error) {
+		return k.lastSales(ctx, mint, pool)
+	}
 	return out, true, k.launch(ctx, mint, &out)
+}
+
+// lastSales finds the transactions of a token's newest sales in a pool.
+func (k *Knowledge) lastSales(ctx context.Context, mint, pool market.Address) (out []market.TxID, err error) {
+	trades, err := k.store.Trades.FlowsOf(ctx, k.index(), mint, []market.Address{pool}, 0, amongTrades)
+	for _, t := range slices.Backward(trades) { // the oldest comes first
+		if t.Sell && len(out) < lastSales && !slices.Contains(out, t.Tx) {
+			out = append(out, t.Tx)
+		}
+	}
+	return out, err
 }
 
 // pools finds the token's own and those in which what they take can be had for the native coin.

@@ -87,6 +87,14 @@ func optionalKey(b []byte) market.Address {
 	return market.SolanaAddress([32]byte(b[4:36]))
 }
 
+// TokensIn is what a token account has, of whatever token; 0 where the account is none.
+func TokensIn(a *Account) uint64 {
+	if a.Owner != TokenProgram && a.Owner != Token2022Program || len(a.Data) < TokenAccountLen {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(a.Data[TokenAccountSumEnd-8:])
+}
+
 // HeldBy is what an owner has in a token account; 0 where the account is none of this owner's, token and token program.
 func HeldBy(owner, tokenProgram, token market.Address, a *Account) uint64 {
 	if a.Owner != tokenProgram || len(a.Data) < TokenAccountLen || !bytes.Equal(a.Data[:TokenAccountOwnerAt], KeyOf(token)) ||

@@ -1,10 +1,11 @@
-// Package solana checks the tokens of Solana: who may make more, freeze or take tokens, what their extensions do, whether holders can move them, how much the
+// Package solana checks the tokens of Solana: who may make more, freeze or take tokens, what their extensions do, whether holders can move and sell them, how much the
 // largest hold, and liquidity.
 package solana
 
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -21,7 +22,7 @@ import (
 )
 
 // Version changes with what the checks find.
-const Version = "4"
+const Version = "5"
 
 const checkerID = "boardwalk-solana"
 
@@ -33,8 +34,11 @@ type Node interface {
 	MadeIn(ctx context.Context, tx market.TxID, token market.Address) (supply uint64, known bool, err error)
 	// Holdings tells what some owners have of a token of a program, in the accounts where they usually have it.
 	Holdings(ctx context.Context, token, program market.Address, owners []market.Address) ([]solana.Holding, error)
-	// Simulate tells what a transaction would come to on a state that is no earlier than a slot's. Its error has solana.ErrNotSimulated in its tree where no node simulates any.
-	Simulate(ctx context.Context, transaction []byte, noEarlier uint64) (solana.Simulated, error)
+	// Simulate tells what a transaction would come to on a state that is no earlier than a slot's, and what watched accounts have before and after. Its error has
+	// solana.ErrNotSimulated in its tree where no node simulates any.
+	Simulate(ctx context.Context, transaction []byte, noEarlier uint64, watched ...market.Address) (solana.Simulated, error)
+	// Transaction gives what up to so many nodes tell of a transaction; nothing where none has it.
+	Transaction(ctx context.Context, tx market.TxID, most int) ([]json.RawMessage, error)
 	// Liquidity tells a pool's shares, and what some owners have of them; known is false where its account is none of its protocol and program.
 	Liquidity(ctx context.Context, pool *market.Pool, owners []market.Address) (told solana.Liquidity, known bool, err error)
 }
@@ -47,6 +51,10 @@ type Looker struct {
 	node    Node
 	now     func() time.Time
 	lockers []market.Address
+	// wrapped is SOL's wrapped form, and symbols are those of declared quote assets. venues are the protocols of the declared venues.
+	wrapped market.Address
+	symbols map[market.Address]string
+	venues  map[string]chainconfig.VenueProtocol
 	// holders are accounts that hold what all pools or curves of a program have, and those that venues and exchanges declare.
 	holders map[market.Address]bool
 }
@@ -55,12 +63,18 @@ type Looker struct {
 func New(cfg *chainconfig.Chain, node Node, now func() time.Time) *Looker {
 	l := &Looker{
 		chain: cfg.ID, node: node, now: now, lockers: cfg.Trust.Lockers,
+		wrapped: cfg.Native.Wrapped, symbols: map[market.Address]string{}, venues: map[string]chainconfig.VenueProtocol{},
 		holders: map[market.Address]bool{},
 	}
+	for _, q := range cfg.Quotes {
+		l.symbols[q.Address] = q.Symbol
+	}
+	l.symbols[l.wrapped] = cfg.Native.Symbol
 	for _, x := range cfg.Exchanges {
 		l.holders[x.Protocol.Holder()] = true
 	}
 	for _, v := range cfg.Venues {
+		l.venues[v.ID] = v.Protocol
 		l.holders[v.Protocol.Holder()] = true
 		for _, a := range v.Contracts {
 			l.holders[a] = true
@@ -118,8 +132,8 @@ type look struct {
 	oldest                 market.Amount
 	oldestFrom             trust.Evidence
 	hasOldest, firstFailed bool
-	// moves are the holders' transfers that were tried; unsold is why nothing is known where there are none, and saleFailed says that no node answered.
-	moves      []move
+	// trials are what was tried of holders' sales; unsold is why nothing is known where there are none, and saleFailed says that no node answered.
+	trials     []trial
 	unsold     string
 	saleFailed bool
 	// shares are those of the token's pool, if knowsShares; sharesFailed says that no node answered.

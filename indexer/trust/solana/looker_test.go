@@ -3,6 +3,7 @@ package solana
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
@@ -30,6 +31,10 @@ type told struct {
 	// fails is why a transfer of an owner's tokens fails; simulates is why it isn't simulated, and that of nobody's why none is.
 	fails     map[market.Address]string
 	simulates map[market.Address]error
+	// sales are what nodes tell of transactions, and sold is what a sale by an owner comes to.
+	sales             map[market.TxID][]json.RawMessage
+	sold              map[market.Address]solana.Simulated
+	salesErr, soldErr error
 	// shares are the pool's; noShares says that its account is another one, sharesErr that no node tells.
 	shares    solana.Liquidity
 	noShares  bool
@@ -49,11 +54,18 @@ func (n told) Holdings(_ context.Context, _, _ market.Address, owners []market.A
 	return out, n.heldErr
 }
 
-func (n told) Simulate(_ context.Context, transaction []byte, _ uint64) (solana.Simulated, error) {
+func (n told) Transaction(_ context.Context, tx market.TxID, _ int) ([]json.RawMessage, error) {
+	return n.sales[tx], n.salesErr
+}
+
+func (n told) Simulate(_ context.Context, transaction []byte, _ uint64, watched ...market.Address) (solana.Simulated, error) {
 	const firstKeyAt = 1 + 64 + 4
 	owner := market.SolanaAddress([32]byte(transaction[firstKeyAt : firstKeyAt+32]))
 	if err := n.simulates[owner]; err != nil {
 		return solana.Simulated{}, err
+	}
+	if len(watched) > 0 {
+		return n.sold[owner], n.soldErr
 	}
 	return solana.Simulated{Slot: 15, Err: n.fails[owner]}, n.simulates[market.Address{}]
 }

@@ -97,23 +97,3 @@ func TestSales(t *testing.T) {
 		}
 	}
 }
-
-// TestRefusals: only what the token's rules forbid counts.
-func TestRefusals(t *testing.T) {
-	t.Parallel()
-	for failed, want := range map[string]string{
-		`{"InstructionError":[0,{"Custom":17}]}`:                 "the account is frozen",
-		`{"InstructionError":[0,{"Custom":1}]}`:                  "",
-		`{"InstructionError":[0,"InvalidAccountData"]}`:          "",
-		`{"InstructionError":[0,"ComputationalBudgetExceeded"]}`: "",
-		`{"InstructionError":[0,{"BorshIoError":"no"}]}`:         "",
-		`{"InstructionError":[0]}`:                               "",
-		`"BlockhashNotFound"`:                                    "",
-		`{"InsufficientFundsForRent":{"account_index":0}}`:       "",
-		`[`: "",
-	} {
-		if got := refusal(failed); got != want {
-			t.Errorf("%s: %q, want %q", failed, got, want)
-		}
-	}
-}
