@@ -35,6 +35,7 @@ type told struct {
 	sales             map[market.TxID][]json.RawMessage
 	sold              map[market.Address]solana.Simulated
 	salesErr, soldErr error
+	offered           map[market.Address]uint64 // is filled with what each owner offers, unless it is nil
 	// shares are the pool's; noShares says that its account is another one, sharesErr that no node tells.
 	shares    solana.Liquidity
 	noShares  bool
@@ -65,6 +66,9 @@ func (n told) Simulate(_ context.Context, transaction []byte, _ uint64, watched 
 		return solana.Simulated{}, err
 	}
 	if len(watched) > 0 {
+		if n.offered != nil { // the amount stands before the least output, at the end of the data
+			n.offered[owner] = binary.LittleEndian.Uint64(transaction[len(transaction)-16:])
+		}
 		return n.sold[owner], n.soldErr
 	}
 	return solana.Simulated{Slot: 15, Err: n.fails[owner]}, n.simulates[market.Address{}]
@@ -100,7 +104,10 @@ func clean() solana.Token {
 
 func reportOf(t *testing.T, n told, k *check.Known) (r *trust.Report, whole bool) {
 	t.Helper()
-	l := New(&chainconfig.Chain{ID: "solana", Venues: []chainconfig.Venue{{ID: "launchlab", Protocol: chainconfig.RaydiumLaunchLab}}}, n, func() time.Time { return time.Unix(20_000, 0) })
+	l := New(&chainconfig.Chain{
+		ID: "solana", Native: chainconfig.Native{Symbol: "SOL", Wrapped: key(9)}, Quotes: []chainconfig.Quote{{Symbol: "SOL", Address: key(9)}, {Symbol: "USD", Address: key(10)}},
+		Venues: []chainconfig.Venue{{ID: "launchlab", Protocol: chainconfig.RaydiumLaunchLab}, {ID: "pump-fun", Protocol: chainconfig.PumpFun}},
+	}, n, func() time.Time { return time.Unix(20_000, 0) })
 	r, whole, err := l.Look(t.Context(), k)
 	if err != nil {
 		t.Fatal(err)
