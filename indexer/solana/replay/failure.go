@@ -32,8 +32,8 @@ func FailureOf(failed string, logs []string) (f Failure, ok bool) {
 	return f, true
 }
 
-// failing is the program of the first line that tells a failure. A program whose call fails fails with it, so that the innermost one is told first. Lines that a program
-// writes itself begin in another way ("Program log: ").
+// failing is the program of the first line that tells a failure. Where a call fails its caller does, too, so that the innermost program is told first. Lines that
+// a program writes itself begin in another way ("Program log: ").
 func failing(logs []string) market.Address {
 	for _, line := range logs {
 		rest, isProgram := strings.CutPrefix(line, "Program ")

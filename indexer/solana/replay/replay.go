@@ -45,12 +45,12 @@ func Find(raw json.RawMessage, tx market.TxID, m *Market) (c Call, ok bool) {
 	}
 	for i := range t.calls {
 		if in := &t.calls[i]; t.keys[in.Program] == m.program {
-			if c, ok := t.sale(in, m); ok {
+			if c, ok = t.sale(in, m); ok {
 				return c, true
 			}
 		}
 	}
-	return c, false
+	return Call{}, false
 }
 
 // mostAccounts is the most accounts of a call that is made again, and of a transaction.
@@ -132,7 +132,7 @@ func (c *Call) By(holder, account market.Address, amount uint64) (s Sale, ok boo
 	}
 	call := Instruction{Program: c.program, Accounts: slices.Clone(c.accounts), Data: slices.Clone(c.data)}
 	for i := range call.Accounts {
-		if other, ok := instead[call.Accounts[i].Key]; ok {
+		if other, replaced := instead[call.Accounts[i].Key]; replaced {
 			call.Accounts[i].Key = other
 		}
 	}

@@ -472,3 +472,37 @@ func TestFailures(t *testing.T) {
 		}
 	}
 }
+
+// TestAccumulators: where a program counts a trader's trades in an account that is derived from the trader, the holder's stands in its place, and so does that one's account
+// for what is given back.
+func TestAccumulators(t *testing.T) {
+	t.Parallel()
+	program, seller, holder, quote := key("pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA"), numbered(40), numbered(41), numbered(42)
+	of := func(who market.Address) (counted, paid market.Address) {
+		counted = accumulator(program, who)
+		return counted, layout.UsualAccountOf(counted, layout.Token2022Program, quote)
+	}
+	his, hisPaid := of(seller)
+	hers, hersPaid := of(holder)
+	f := &pools[market.PumpSwap][0]
+	c := Call{
+		Quote: quote, form: f, program: program, data: append([]byte(f.begin), make([]byte, 16)...), owner: seller, from: numbered(43), to: numbered(44), quoteProgram: layout.Token2022Program,
+		accounts: []Meta{{seller, true}, {numbered(43), true}, {numbered(44), true}, {hisPaid, true}, {his, true}, {numbered(45), false}},
+	}
+	s, ok := c.By(holder, numbered(46), 5)
+	if !ok {
+		t.Fatal("it isn't made again")
+	}
+	w := readBack(t, s.Transaction)
+	want := []market.Address{holder, numbered(46), s.To, hersPaid, hers, numbered(45)}
+	if got := w.instructions[1].accounts; !slices.Equal(got, want) || his == hers {
+		t.Errorf("the accounts are %v, want %v", got, want)
+	}
+	if s.To != layout.UsualAccountOf(holder, layout.Token2022Program, quote) || w.instructions[0].accounts[5] != layout.Token2022Program {
+		t.Errorf("%+v", s)
+	}
+	// The description of the program derives it so: TestForms has its names, and this is its first seed. The account of a wallet of the mainnet is recorded nowhere.
+	if his.IsNone() || !w.isWritten(hers) || !w.isWritten(hersPaid) || w.isWritten(numbered(45)) {
+		t.Errorf("%+v", w)
+	}
+}

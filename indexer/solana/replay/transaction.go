@@ -104,7 +104,7 @@ func read(raw json.RawMessage, tx market.TxID) (t transaction, ok bool) {
 	for i := range a.Meta.Inner {
 		t.calls = append(t.calls, a.Meta.Inner[i].Instructions...)
 	}
-	t.balances = append(a.Meta.Pre, a.Meta.Post...)
+	t.balances = slices.Concat(a.Meta.Pre, a.Meta.Post)
 	return t, len(t.calls) <= mostCalls && t.isWhole()
 }
 

@@ -32,6 +32,8 @@ type marketSale struct {
 	// price is how much of the quote one unit of the token is worth at the market; 0 while unknown. most is the most units that are to be sold.
 	price float64
 	most  uint64
+	// untold counts holders of whose sale nothing was told. After a few of them it isn't tried any more.
+	untold int
 }
 
 // lastSale finds the last sale at the token's market that can be made again; nil where none is known.
@@ -50,7 +52,7 @@ func (k *look) lastSale(ctx context.Context) *marketSale {
 			if most == 0 {
 				most = call.Amount
 			}
-			return &marketSale{call, price, most}
+			return &marketSale{call: call, price: price, most: most}
 		}
 	}
 	return nil
@@ -119,9 +121,14 @@ func (k *look) marketPrice() (price float64, most uint64) {
 
 // trySale has a node make the last sale again, by a holder. told is false where that tells nothing of the token.
 func (k *look) trySale(ctx context.Context, s *marketSale, h solana.Holding) (told bool) {
-	if s == nil {
+	if s == nil || s.untold == tried {
 		return false
 	}
+	defer func() {
+		if !told {
+			s.untold++
+		}
+	}()
 	sale, ok := s.call.By(h.Owner, h.Account, min(h.Amount, s.most))
 	if !ok {
 		return false

@@ -154,6 +154,48 @@ func TestSalesAtTheMarket(t *testing.T) {
 	}
 }
 
+// TestSalesThatTellNothing: after three of them no other holder's sale is tried, but all holders' transfers are.
+func TestSalesThatTellNothing(t *testing.T) {
+	t.Parallel()
+	k := onCurve(saleTx)
+	n := told{
+		token: clean(), held: map[market.Address]uint64{}, offered: map[market.Address]uint64{}, sales: map[market.TxID][]json.RawMessage{saleTx: {sale(t, "sell", key(53))}},
+		fails: map[market.Address]string{}, sold: map[market.Address]solana.Simulated{},
+	}
+	for i := range byte(6) {
+		owner := key(21 + i)
+		k.Holders = append(k.Holders, check.Holding{Account: owner})
+		n.held[owner], n.sold[owner] = 100, refuses(key(70), "0", `{"Custom":6001}`)
+		if i < 5 {
+			n.fails[owner] = `"AccountNotFound"` // it can't pay the fee
+		}
+	}
+	r, _ := reportOf(t, n, k)
+	if got := r.Find(trust.HoneypotSell); len(n.offered) != tried || got.Result != trust.Pass || len(got.Evidence) != 1 || !strings.Contains(got.Evidence[0].Detail, key(26).String()+" can move") {
+		t.Errorf("%d sales were tried, %+v", len(n.offered), got)
+	}
+}
+
+// TestTheNextSale: where the last sale can't be made again, the one before it is.
+func TestTheNextSale(t *testing.T) {
+	t.Parallel()
+	first, older := key(21), market.SolanaTx([64]byte{9})
+	k := onCurve(older, saleTx)
+	k.Holders = []check.Holding{{Account: first}}
+	n := told{
+		token: clean(), held: map[market.Address]uint64{first: 100}, sold: map[market.Address]solana.Simulated{first: pays(10, 9000)},
+		sales: map[market.TxID][]json.RawMessage{saleTx: {sale(t, "sell", key(53))}, older: {sale(t, "sell_all", key(53))}},
+	}
+	r, _ := reportOf(t, n, k)
+	if got := r.Find(trust.HoneypotSell); got.Result != trust.Pass || len(got.Evidence) != 1 || !strings.Contains(got.Evidence[0].Detail, "would get") {
+		t.Errorf("%+v", got)
+	}
+	k.LastSales = func(context.Context, market.Address) ([]market.TxID, error) { return nil, errors.New("no database") }
+	if r, whole := reportOf(t, n, k); whole || !strings.Contains(r.Find(trust.HoneypotSell).Evidence[0].Detail, "can move") {
+		t.Errorf("whole %t, %+v", whole, r.Find(trust.HoneypotSell))
+	}
+}
+
 // TestSmallSales: what is worth too little to say anything says nothing, as markets round.
 func TestSmallSales(t *testing.T) {
 	t.Parallel()
