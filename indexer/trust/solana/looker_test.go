@@ -102,7 +102,7 @@ func clean() solana.Token {
 	return solana.Token{Slot: 12, Exists: true, Program: key(30), Supply: 1000, Metadata: key(8), HasMetadata: true, CreatorHas: 40, CreatorSlot: 14, KnowsCreator: true}
 }
 
-func reportOf(t *testing.T, n told, k *check.Known) (r *trust.Report, whole bool) {
+func reportOf(t *testing.T, n Node, k *check.Known) (r *trust.Report, whole bool) {
 	t.Helper()
 	l := New(&chainconfig.Chain{
 		ID: "solana", Native: chainconfig.Native{Symbol: "SOL", Wrapped: key(9)}, Quotes: []chainconfig.Quote{{Symbol: "SOL", Address: key(9)}, {Symbol: "USD", Address: key(10)}},

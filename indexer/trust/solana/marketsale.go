@@ -22,6 +22,10 @@ const (
 	leastWorth = 1000
 	// leastPaid is the part of what a sale is worth that a market has to pay. An EVM chain's honeypot_sell fails below the same part.
 	leastPaid = 0.1
+	// mostBehind is how many slots the index may be behind a simulation, about a minute, that its price says what a sale is worth.
+	mostBehind = 150
+	// attempts is how often a sale is simulated at most, where the head moves on between the node's two answers.
+	attempts = 2
 	// answers is how many nodes are asked for a sale that is made again, so that none of them decides alone which accounts it has.
 	answers = 2
 )
@@ -137,7 +141,14 @@ func (k *look) trySale(ctx context.Context, s *marketSale, h solana.Holding) (to
 	if !sale.To.IsNone() {
 		watched = append(watched, sale.To)
 	}
-	sim, err := k.l.node.Simulate(ctx, sale.Transaction, h.Slot, watched...)
+	var sim solana.Simulated
+	var err error
+	for range attempts {
+		sim, err = k.l.node.Simulate(ctx, sale.Transaction, h.Slot, watched...)
+		if err != nil || sim.Err != "" || sim.Slot == sim.BeforeSlot {
+			break
+		}
+	}
 	if err != nil {
 		if !k.hook().IsNone() { // else the transfer, which is tried then, tells
 			k.notSimulated(err)
@@ -201,6 +212,9 @@ func (k *look) paid(s *marketSale, sim *solana.Simulated, holder market.Address)
 		got, decimals, knowsDecimals = max(got, more(after, before)), decimalsOfSOL, true
 	}
 	worth := s.price * float64(sold)
+	if sim.Slot > k.known.Block.Number+mostBehind {
+		worth = 0 // nobody knows
+	}
 	quote := k.l.symbols[s.call.Quote]
 	if quote == "" {
 		quote = s.call.Quote.String()

@@ -205,7 +205,7 @@ func TestSmallSales(t *testing.T) {
 		told  bool
 		lost  bool
 	}{{999, 0, false, false}, {1000, 0, true, true}, {1000, 99, true, true}, {1000, 100, true, false}, {0, 0, false, false}, {0, 1, true, false}} {
-		k := &look{l: &Looker{wrapped: key(9), symbols: map[market.Address]string{key(9): "SOL"}}}
+		k := &look{known: known(), l: &Looker{wrapped: key(9), symbols: map[market.Address]string{key(9): "SOL"}}}
 		s := &marketSale{price: c.price}
 		s.call.Quote = key(9)
 		sim := pays(1, c.got)
@@ -215,11 +215,27 @@ func TestSmallSales(t *testing.T) {
 	}
 }
 
+// TestAnIndexThatIsBehind: its price is no measure any more.
+func TestAnIndexThatIsBehind(t *testing.T) {
+	t.Parallel()
+	for behind, lost := range map[uint64]bool{mostBehind: true, mostBehind + 1: false} {
+		k := &look{known: known(), l: &Looker{wrapped: key(9), symbols: map[market.Address]string{}}}
+		s := &marketSale{price: 1e6}
+		s.call.Quote = key(9)
+		sim := pays(1, 3)
+		sim.Slot = k.known.Block.Number + behind
+		sim.BeforeSlot = sim.Slot
+		if detail, got := k.paid(s, &sim, key(21)); got != lost || detail == "" {
+			t.Errorf("%d slots behind: %q, %t", behind, detail, got)
+		}
+	}
+}
+
 // TestPaidIntoAnAccount: rent of an account that the sale opens is no loss, SOL may come wrapped or not, and another quote counts in its own units.
 func TestPaidIntoAnAccount(t *testing.T) {
 	t.Parallel()
 	const rent = 2_039_280
-	k := &look{l: &Looker{wrapped: key(9), symbols: map[market.Address]string{key(9): "SOL", key(10): "USD"}}}
+	k := &look{known: known(), l: &Looker{wrapped: key(9), symbols: map[market.Address]string{key(9): "SOL", key(10): "USD"}}}
 	at := func(wallet, to solana.Balance, sold uint64) []solana.Balance {
 		return []solana.Balance{wallet, {Tokens: 10 - sold}, to}
 	}
@@ -291,6 +307,41 @@ func TestWhole(t *testing.T) {
 	}{"0": {0, 9}, "0.000000001": {1, 9}, "1000": {1000, 0}, "10": {1000, 2}, "10.01": {1001, 2}, "0.12": {12, 2}, "18446744073709551615": {1<<64 - 1, 0}} {
 		if got := whole(c.n, c.decimals); got != want {
 			t.Errorf("%d with %d decimals: %s, want %s", c.n, c.decimals, got, want)
+		}
+	}
+}
+
+// movingOn is a node whose head moves on between its answers, but for the last of an owner's simulations.
+type movingOn struct {
+	told
+
+	left *int
+}
+
+func (n movingOn) Simulate(ctx context.Context, transaction []byte, noEarlier uint64, watched ...market.Address) (solana.Simulated, error) {
+	sim, err := n.told.Simulate(ctx, transaction, noEarlier, watched...)
+	if len(watched) > 0 {
+		if *n.left--; *n.left > 0 {
+			sim.Slot++
+		}
+	}
+	return sim, err
+}
+
+// TestTheHeadMovesOn: a sale is simulated again where the accounts before it are of another slot, twice in all.
+func TestTheHeadMovesOn(t *testing.T) {
+	t.Parallel()
+	first := key(21)
+	for left, says := range map[int]string{1: "which are worth", 2: "which are worth", 3: "can move"} {
+		k := onCurve(saleTx)
+		k.Holders = []check.Holding{{Account: first}}
+		n := movingOn{left: &left, told: told{
+			token: clean(), held: map[market.Address]uint64{first: 100}, sold: map[market.Address]solana.Simulated{first: pays(10, 0)},
+			sales: map[market.TxID][]json.RawMessage{saleTx: {sale(t, "sell", key(53))}},
+		}}
+		r, _ := reportOf(t, n, k)
+		if got := r.Find(trust.HoneypotSell); len(got.Evidence) != 1 || !strings.Contains(got.Evidence[0].Detail, says) {
+			t.Errorf("%s: %+v", says, got)
 		}
 	}
 }
