@@ -7,6 +7,7 @@ import (
 	"time"
 
 	simnet "github.com/boardwalkhq/boardwalk/hack/simnet/solana"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/standin"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -201,4 +202,38 @@ func (l *localSolana) sellsInThePool(t *testing.T, st *store.Store, c *simnet.Cu
 		says = "can move its tokens"
 	}
 	wantSales(t, "somebody has sold in the pool", found(), trust.Pass, says)
+}
+
+// TestATransferHook: Token-2022 itself asks a program about the transfer of a sale. Where that lets it be, holders can sell; where it refuses, they can't; and without a sale
+// that names the program nothing is known.
+func TestATransferHook(t *testing.T) {
+	t.Parallel()
+	l := newLocalSolana(t, 9)
+	cfg, st := l.config(t), storetest.Open(t, "sqlite")
+	defer startSolana(t, st, cfg)()
+	c := l.launched(t, st, simnet.PumpFun)
+	found := func() *trust.Check { return checked(t, st, cfg, c.Token, trust.HoneypotSell) }
+	l.sells(t, st, c, 4, 0.1)
+
+	const hookOfToken, hookOfAccount, refusal = 14, 15, 77
+	hook := svm.SignerOf("a program that decides about transfers").Key
+	decides := func(failure int32) {
+		if err := l.Chain.AddProgram(t.Context(), hook, standin.Ending(failure)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	decides(0)
+	mint := l.mint(t, c.Token)
+	l.set(t, mint, extended(mint.data, hookOfToken, append(make([]byte, 32), hook[:]...)))
+	for _, a := range l.accounts(t, c.Token) {
+		l.set(t, a, extended(a.data, hookOfAccount, []byte{0}))
+	}
+	if check := found(); check.Result != trust.Unknown || check.UnknownReason != trust.HookNotSimulated {
+		t.Errorf("no sale names the program: %+v", check)
+	}
+	c.Hook(hook)
+	l.sells(t, st, c, 4, 0.1)
+	wantSales(t, "a sale names it", found(), trust.Pass, " tokens at the market")
+	decides(refusal)
+	wantSales(t, "it refuses", found(), trust.Fail, "can't sell at the market: program "+hook.String()+", which decides about each transfer, refuses it with error 77")
 }

@@ -130,6 +130,9 @@ func (w *World) sellPumpFun(ctx context.Context, t *tx, c *Curve, who svm.Signer
 	w.loses(c.Token, who.Key, given)
 }
 
+// Hook has trades name a program that decides about each transfer of the token.
+func (c *Curve) Hook(program svm.Key) { c.coin.Hook = program }
+
 // creatorVault is the account that the creator's fees are paid to.
 func (c *Curve) creatorVault() svm.Key {
 	k, _ := svm.Derived(PumpFun, []byte("creator-vault"), c.Creator.Key[:])

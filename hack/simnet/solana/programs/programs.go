@@ -67,9 +67,13 @@ func GiveUpMinting(program, mint, authority svm.Key) svm.Instruction {
 
 // Transfer moves a token of a person, or of who else signs.
 func (t *Coin) Transfer(from, to, authority svm.Key, amount uint64) svm.Instruction {
-	return svm.Instruction{
+	i := svm.Instruction{
 		Program: t.Program, Accounts: []svm.Account{svm.Written(from), svm.Reading(t.Mint), svm.Written(to), svm.Signing(authority)}, Data: slices.Concat([]byte{12}, u64(amount), []byte{t.Decimals}),
 	}
+	if t.Hook != (svm.Key{}) {
+		i.Accounts = append(i.Accounts, svm.Reading(t.Hook))
+	}
+	return i
 }
 
 // PlainTransfer is Transfer without the token among the accounts, which SPL Token takes as well.
@@ -96,6 +100,8 @@ func SyncNative(account svm.Key) svm.Instruction {
 type Coin struct {
 	Mint, Program svm.Key
 	Decimals      byte
+	// Hook is the program that decides about each transfer (a transfer hook); a zero key is none. It asks for no accounts.
+	Hook svm.Key
 }
 
 // Account is where an owner usually has it (the associated token account).

@@ -2,7 +2,17 @@ package standin
 
 // Program is the stand-in as an ELF file, as a validator loads it.
 func Program() []byte {
-	a := program()
+	a := newAssembly()
+	a.program()
+	return link(a.finish(), a.calls)
+}
+
+// Ending is a program as an ELF file that does nothing: it ends with an error of its own, or well where that is 0. The stand-in's code, which stands behind, is never reached.
+func Ending(failure int32) []byte {
+	a := newAssembly()
+	a.imm(opMovImm, r0, failure)
+	a.put(opExit, 0, 0, 0, 0)
+	a.program()
 	return link(a.finish(), a.calls)
 }
 
@@ -34,8 +44,7 @@ const (
 const eventTag = 0x1d9acb512ea545e4
 
 // program is the code. It walks over the accounts that the runtime hands over, and then does what the script at the end of the instruction's data says.
-func program() *assembly {
-	a := newAssembly()
+func (a *assembly) program() {
 	a.accounts()
 	a.findScript()
 	a.label("step")
@@ -56,7 +65,6 @@ func program() *assembly {
 	a.logSteps()
 	a.payStep()
 	a.writeStep()
-	return a
 }
 
 // accounts makes the list of the instruction's accounts, and leaves the instruction's data in r6 and its length in r2.
