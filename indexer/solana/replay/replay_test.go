@@ -254,7 +254,10 @@ func TestWhatIsNoSale(t *testing.T) {
 		"another token":        func(m *Market, _ *string, _ *market.TxID) { m.token = numbered(1) },
 		"another quote":        func(m *Market, _ *string, _ *market.TxID) { m.quote = numbered(1) },
 		"the token for itself": func(m *Market, _ *string, _ *market.TxID) { m.quote = m.token },
-		"no forms":             func(m *Market, _ *string, _ *market.TxID) { m.forms = nil },
+		"a quote of another program": func(m *Market, _ *string, _ *market.TxID) {
+			m.forms = []form{{begin: named("sell"), owner: 1, from: 5, to: 6, tokens: [][2]int{{4, 13}}}}
+		},
+		"no forms": func(m *Market, _ *string, _ *market.TxID) { m.forms = nil },
 		"paid in SOL for another": func(m *Market, _ *string, _ *market.TxID) {
 			m.forms, m.wrapped = []form{{begin: named("sell"), owner: 1, from: 5, paysSOL: true}}, numbered(1)
 		},
@@ -438,6 +441,29 @@ func TestManyKeys(t *testing.T) {
 		if _, ok := read(raw, tx); ok != c.want {
 			t.Errorf("%d keys and %d calls: %t", c.keys, c.calls, ok)
 		}
+	}
+}
+
+// TestLookupTables: keys that a transaction takes from lookup tables stand behind its own, those that are written first.
+func TestLookupTables(t *testing.T) {
+	t.Parallel()
+	tx := market.SolanaTx([64]byte{3})
+	raw, err := json.Marshal(map[string]any{
+		"meta": map[string]any{"err": nil, "loadedAddresses": map[string]any{"writable": []string{numbered(4).String()}, "readonly": []string{numbered(5).String()}}},
+		"transaction": map[string]any{
+			"signatures": []string{tx.String()},
+			"message": map[string]any{
+				"header":      map[string]int{"numRequiredSignatures": 2, "numReadonlySignedAccounts": 1, "numReadonlyUnsignedAccounts": 1},
+				"accountKeys": []string{numbered(1).String(), numbered(2).String(), numbered(3).String(), numbered(6).String()},
+			},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ok := read(raw, tx)
+	if want := []bool{true, false, true, false, true, false}; !ok || !slices.Equal(got.writable, want) || got.keys[4] != numbered(4) || got.keys[5] != numbered(5) {
+		t.Errorf("%t, %+v", ok, got)
 	}
 }
 

@@ -124,6 +124,7 @@ func TestSalesAtTheMarket(t *testing.T) {
 		"a hook, they sell":     {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, sold: both(pays(10, 9000))}, extensions: hooked, result: trust.Pass, says: "would get"},
 		"a hook refuses":        {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, sold: both(refuses(hook, "0", `{"Custom":3}`))}, extensions: hooked, result: trust.Fail, says: "can't sell at the market: program " + hook.String() + ", which decides about each transfer, refuses it with error 3"},
 		"a hook wants others":   {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, sold: both(refuses(hook, "0", `{"Custom":2110272652}`))}, extensions: hooked, result: trust.Unknown, why: trust.HookNotSimulated},
+		"a hook's bad account":  {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, sold: both(refuses(hook, "0", `"InvalidAccountData"`))}, extensions: hooked, result: trust.Unknown, why: trust.HookNotSimulated},
 		"a hook of Anchor":      {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, sold: both(refuses(hook, "0", `{"Custom":3012}`))}, extensions: hooked, result: trust.Unknown, why: trust.HookNotSimulated},
 		"a hook, nobody sold":   {node: told{}, none: true, extensions: hooked, result: trust.Unknown, why: trust.HookNotSimulated},
 		"a hook, none simulate": {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, soldErr: solana.ErrNotSimulated}, extensions: hooked, result: trust.Unknown, why: trust.RPCCapability},
