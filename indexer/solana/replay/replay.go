@@ -126,9 +126,9 @@ func (c *Call) By(holder, account market.Address, amount uint64) (s Sale, ok boo
 	}
 	if c.form.accumulates {
 		// pump.fun's programs count what each trader trades in an account of the trader's. Where they give fees back, its usual account of the quote gets those.
-		his, hers := accumulator(c.program, c.owner), accumulator(c.program, holder)
-		instead[his] = hers
-		instead[layout.UsualAccountOf(his, c.quoteProgram, c.Quote)] = layout.UsualAccountOf(hers, c.quoteProgram, c.Quote)
+		ofSeller, ofHolder := accumulator(c.program, c.owner), accumulator(c.program, holder)
+		instead[ofSeller] = ofHolder
+		instead[layout.UsualAccountOf(ofSeller, c.quoteProgram, c.Quote)] = layout.UsualAccountOf(ofHolder, c.quoteProgram, c.Quote)
 	}
 	call := Instruction{Program: c.program, Accounts: slices.Clone(c.accounts), Data: slices.Clone(c.data)}
 	for i := range call.Accounts {
@@ -144,6 +144,7 @@ func (c *Call) By(holder, account market.Address, amount uint64) (s Sale, ok boo
 	return s, ok
 }
 
+// accumulator is the account in which one of pump.fun's programs counts what a trader trades.
 func accumulator(program, trader market.Address) market.Address {
 	return pda.Of(program, []byte("user_volume_accumulator"), layout.KeyOf(trader))
 }
