@@ -164,7 +164,8 @@ func (c *copied[R]) fill(n int) (err error) {
 	if !c.begun {
 		c.begun, c.encoded, c.rest = true, make([]byte, 0, 2*n), []byte(copyHeader)
 	}
-	b := append(c.encoded[:0], c.rest...)
+	c.encoded = append(c.encoded[:0], c.rest...)
+	b := c.encoded
 	for len(b) < n && len(c.rows) > 0 {
 		b = binary.BigEndian.AppendUint16(b, uint16(len(c.columns)))
 		row := reflect.ValueOf(&c.rows[0]).Elem()

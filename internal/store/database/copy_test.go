@@ -39,7 +39,7 @@ type valued struct {
 	bun.BaseModel `bun:"table:valued"`
 
 	ID     int64 `bun:",pk"`
-	Text   string
+	Word   string
 	Bytes  []byte
 	Small  int32
 	Real   float64
@@ -50,7 +50,7 @@ type valued struct {
 	Few    *int64
 }
 
-const valuedTable = "CREATE TABLE valued (id bigint PRIMARY KEY, text text NOT NULL, bytes bytea, small integer NOT NULL, real double precision NOT NULL, " +
+const valuedTable = "CREATE TABLE valued (id bigint PRIMARY KEY, word text NOT NULL, bytes bytea, small integer NOT NULL, real double precision NOT NULL, " +
 	"sold boolean NOT NULL, maybe bigint, often double precision, common boolean, few smallint)"
 
 // TestCopiedValues writes rows, with the ends of each type's range among them, and reads them back: empty and missing values, rows that are longer than
@@ -61,12 +61,12 @@ func TestCopiedValues(t *testing.T) {
 	least, most, no, few := int64(math.MinInt64), math.MaxFloat64, false, int64(math.MinInt16)
 	rows := []valued{
 		{},
-		{Text: "π 🜨\tone\\N", Bytes: []byte{}, Small: math.MinInt32, Real: math.Inf(-1), Sold: true, Maybe: &least, Often: &most, Common: &no, Few: &few},
-		{Text: strings.Repeat("long ", 40_000), Bytes: make([]byte, 200_000), Small: math.MaxInt32, Real: math.SmallestNonzeroFloat64},
+		{Word: "π 🜨\tone\\N", Bytes: []byte{}, Small: math.MinInt32, Real: math.Inf(-1), Sold: true, Maybe: &least, Often: &most, Common: &no, Few: &few},
+		{Word: strings.Repeat("long ", 40_000), Bytes: make([]byte, 200_000), Small: math.MaxInt32, Real: math.SmallestNonzeroFloat64},
 		{Bytes: []byte("PGCOPY\n\xff\r\n\x00\xff\xff"), Real: math.Copysign(0, -1)},
 	}
 	for n := range 3000 {
-		rows = append(rows, valued{Text: strings.Repeat("x", n%97), Bytes: []byte(strings.Repeat("y", n%89))})
+		rows = append(rows, valued{Word: strings.Repeat("x", n%97), Bytes: []byte(strings.Repeat("y", n%89))})
 	}
 	for i := range rows {
 		rows[i].ID = int64(i) + math.MinInt64
@@ -94,13 +94,13 @@ func TestCopiedValues(t *testing.T) {
 // read as another type.
 func TestOtherColumnTypes(t *testing.T) {
 	t.Parallel()
-	db := connected(t, strings.NewReplacer("small integer", "small bigint", "real double precision", "real numeric", "text text", "text varchar").Replace(valuedTable))
+	db := connected(t, strings.NewReplacer("small integer", "small bigint", "real double precision", "real numeric", "word text", "word varchar").Replace(valuedTable))
 	if err := database.CopyBinary(t.Context(), db, "valued", make([]valued, 1)); !errors.Is(err, database.ErrNoEncoder) {
 		t.Fatalf("columns of other types have an encoder: %v", err)
 	}
 	rows := make([]valued, 100)
 	for i := range rows {
-		rows[i] = valued{ID: int64(i), Text: "t", Small: 7, Real: 1.5}
+		rows[i] = valued{ID: int64(i), Word: "t", Small: 7, Real: 1.5}
 	}
 	for range 2 { // into the table itself, then by way of a temporary one
 		if err := db.InTransaction(t.Context(), func(tx *database.Transaction) error { return database.Upsert(t.Context(), tx, rows) }); err != nil {
@@ -108,7 +108,7 @@ func TestOtherColumnTypes(t *testing.T) {
 		}
 	}
 	var sum float64
-	if err := db.Read.NewRaw("SELECT sum(small + real) FROM valued WHERE text = 't'").Scan(t.Context(), &sum); err != nil || sum != 850 {
+	if err := db.Read.NewRaw("SELECT sum(small + real) FROM valued WHERE word = 't'").Scan(t.Context(), &sum); err != nil || sum != 850 {
 		t.Errorf("the rows sum up to %v, want 850; %v", sum, err)
 	}
 }
@@ -119,7 +119,7 @@ func TestRefusedRows(t *testing.T) {
 	db := connected(t, valuedTable)
 	beyond := int64(math.MaxInt16 + 1)
 	for want, rows := range map[string][]valued{
-		"duplicate key": make([]valued, 100_000), "invalid byte sequence": {{Text: "\x00"}}, "0xff": {{Text: "\xff"}},
+		"duplicate key": make([]valued, 100_000), "invalid byte sequence": {{Word: "\x00"}}, "0xff": {{Word: "\xff"}},
 		"column few: 32768 is beyond a smallint": {{Few: &beyond}},
 	} {
 		err := database.CopyBinary(t.Context(), db, "valued", rows)
