@@ -8,7 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// descriptions is a chain's queue of launched tokens whose metadata is to be fetched.
+// descriptions is a chain's queue of tokens whose metadata is to be fetched.
 type descriptions struct {
 	store *store.Store
 	lease *store.Lease

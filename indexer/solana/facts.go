@@ -93,8 +93,8 @@ func (w *wireAccount) account() (a account, err error) {
 	return a, nil
 }
 
-// TokenFacts asks for tokens what their accounts, and Metaplex's of them, tell now. Where there are several endpoints two have to tell the same decimals, name
-// and symbol.
+// TokenFacts asks for tokens what their accounts, and Metaplex's of them, tell now. Where there are several endpoints two have to tell the same decimals, name,
+// symbol and URI.
 func (as Accounts) TokenFacts(ctx context.Context, at chain.Ref, tokens []market.Address) (facts []market.TokenFact, unsure []bool, err error) {
 	unsure = make([]bool, len(tokens))
 	first, by, err := as.tokenFacts(ctx, at, tokens, nil)
@@ -134,7 +134,7 @@ const mostWaits = 4
 
 // alike compares what doesn't change between two looks.
 func alike(a, b *market.TokenFact) bool {
-	return a.HasDecimals == b.HasDecimals && a.Decimals == b.Decimals && a.Name == b.Name && a.Symbol == b.Symbol
+	return a.HasDecimals == b.HasDecimals && a.Decimals == b.Decimals && a.Name == b.Name && a.Symbol == b.Symbol && a.URI == b.URI
 }
 
 // tokenFacts asks one endpoint, but for some.
@@ -169,7 +169,7 @@ func (as Accounts) tokenFacts(ctx context.Context, at chain.Ref, tokens []market
 				f.Supply.SetUint64(m.Supply)
 			}
 			d := layout.DescriptionOf(&m, &told[2*i+1].Account)
-			f.Name, f.Symbol = d.Name, d.Symbol
+			f.Name, f.Symbol, f.URI = d.Name, d.Symbol, d.URI
 		}
 		facts = append(facts, f)
 	}

@@ -411,7 +411,7 @@ func TestLongDescriptions(t *testing.T) {
 	}
 	last := w.Blocks[len(w.Blocks)-1].Header
 	facts, _, err := s.Accounts().TokenFacts(t.Context(), chain.Ref{Number: last.Number, Hash: last.Hash}, []market.Address{mint})
-	if err != nil || facts[0].Name != "Long" || facts[0].Symbol != "LNG" || facts[0].Decimals != 6 {
+	if err != nil || facts[0].Name != "Long" || facts[0].Symbol != "LNG" || facts[0].URI != "https://example.com" || facts[0].Decimals != 6 {
 		t.Errorf("%+v, error %v", facts, err)
 	}
 	if told, err := s.pool.List[0].accountsOn(t.Context(), []market.Address{mint}, 0); err != nil || len(told[0].Data) != layout.MostRead {
@@ -419,6 +419,45 @@ func TestLongDescriptions(t *testing.T) {
 	}
 	if _, _, err := s.Accounts().TokenFacts(t.Context(), chain.Ref{Number: last.Number + 1}, []market.Address{mint}); !lacks(err) {
 		t.Errorf("a node that isn't at the block yet: %v", err)
+	}
+}
+
+// TestURIOfTwo: a URI that one of two endpoints alone tells is unsure, as a name is; of three the one counts that two tell.
+func TestURIOfTwo(t *testing.T) {
+	w := newWorld(3)
+	text := func(s string) []byte { return append(binary.LittleEndian.AppendUint32(nil, uint32(len(s))), s...) }
+	mint, err := market.ParseSolanaAddress(solanatest.USDC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const honest, lie = "https://honest.example/m.json", "https://lie.example/m.json"
+	for name, tt := range map[string]struct {
+		uris   []string
+		uri    string
+		unsure bool
+	}{
+		"one":                     {[]string{lie}, lie, false},
+		"two alike":               {[]string{honest, honest}, honest, false},
+		"two that differ":         {[]string{lie, honest}, lie, true},
+		"three with a lie first":  {[]string{lie, honest, honest}, honest, false},
+		"three with a lie second": {[]string{honest, lie, honest}, honest, false},
+		"three that differ":       {[]string{honest, lie, ""}, honest, true},
+	} {
+		var nodes []*solanatest.Node
+		for _, uri := range tt.uris {
+			n := solanatest.NewNode(t)
+			n.ServeWorld(w)
+			n.SetAccount(layout.MetadataOf(mint).String(), solanatest.Account{
+				Owner: layout.MetadataProgram.String(), Data: slices.Concat([]byte{4}, make([]byte, 64), text("USD Coin"), text("USDC"), text(uri+string(make([]byte, 200-len(uri))))),
+			})
+			nodes = append(nodes, n)
+		}
+		s, _ := sourceOf(t, nodes...)
+		last := w.Blocks[len(w.Blocks)-1].Header
+		facts, unsure, err := s.Accounts().TokenFacts(t.Context(), chain.Ref{Number: last.Number, Hash: last.Hash}, []market.Address{mint})
+		if err != nil || facts[0].Name != "USD Coin" || facts[0].URI != tt.uri || unsure[0] != tt.unsure {
+			t.Errorf("%s: %+v, unsure: %v, error %v", name, facts, unsure, err)
+		}
 	}
 }
 

@@ -201,6 +201,8 @@ type Fact interface{ isFact() }
 type TokenFact struct {
 	Token        Address
 	Name, Symbol string
+	// URI is where the token's metadata is, as its maker wrote it; empty where it says none, as on EVM chains.
+	URI string
 	// HasDecimals is false when decimals() reverted or answered nonsense; such a token has no price.
 	HasDecimals bool
 	Decimals    uint8

@@ -74,7 +74,7 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		if err := s.writeChanges(ctx, tx, l.Chain, next.commitNo, c); err != nil {
 			return err
 		}
-		if err := writeFacts(ctx, tx, l.Chain, c); err != nil {
+		if err := writeFacts(ctx, tx, l.Chain, next.commitNo, c); err != nil {
 			return err
 		}
 		if err := writeEndpointRecords(ctx, tx, l.Chain, c.Endpoints); err != nil {
@@ -105,8 +105,8 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 	return err
 }
 
-// writeFacts writes what nodes told, and which of it is unsure.
-func writeFacts(ctx context.Context, tx *database.Transaction, chain string, c *Commit) error {
+// writeFacts writes what nodes told, which of it is unsure, and which tokens' metadata is to be fetched by it.
+func writeFacts(ctx context.Context, tx *database.Transaction, chain string, no int64, c *Commit) error {
 	facts, err := factsToRows(chain, c.Facts)
 	if err != nil {
 		return err
@@ -117,6 +117,9 @@ func writeFacts(ctx context.Context, tx *database.Transaction, chain string, c *
 		}
 	}
 	if err := database.Upsert(ctx, tx, facts); err != nil {
+		return err
+	}
+	if err := noteURIs(ctx, tx, chain, no, c.Facts); err != nil {
 		return err
 	}
 	return writeUnsure(ctx, tx, chain, c, facts)

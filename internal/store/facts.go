@@ -65,6 +65,7 @@ type tokenBody struct {
 	Token   model.AddressText `json:"token"`
 	Name    string            `json:"name"`
 	Symbol  string            `json:"symbol"`
+	URI     string            `json:"uri,omitempty"`
 	// Decimals and Supply are null where the contract told none.
 	Decimals     *uint8               `json:"decimals"`
 	Supply       *model.DecimalAmount `json:"supply"`
@@ -225,7 +226,7 @@ func factsToRows(chain string, facts []StoredFact) (_ []factRow, err error) {
 func factToBody(fact market.Fact) (kind string, ref []byte, body any, err error) {
 	switch f := fact.(type) {
 	case market.TokenFact:
-		b := tokenBody{Version: factVersion, Token: model.AddressText{Address: f.Token}, Name: f.Name, Symbol: f.Symbol, FromCreation: f.FromCreation}
+		b := tokenBody{Version: factVersion, Token: model.AddressText{Address: f.Token}, Name: f.Name, Symbol: f.Symbol, URI: f.URI, FromCreation: f.FromCreation}
 		if f.HasDecimals {
 			b.Decimals = &f.Decimals
 		}
@@ -304,7 +305,7 @@ func readFact(kind string, body []byte) (market.Fact, error) {
 	switch kind {
 	case "token":
 		b, err := model.ReadBody[tokenBody](body)
-		f := market.TokenFact{Token: b.Token.Address, Name: b.Name, Symbol: b.Symbol, FromCreation: b.FromCreation}
+		f := market.TokenFact{Token: b.Token.Address, Name: b.Name, Symbol: b.Symbol, URI: b.URI, FromCreation: b.FromCreation}
 		if b.Decimals != nil {
 			f.HasDecimals, f.Decimals = true, *b.Decimals
 		}

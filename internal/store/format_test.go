@@ -333,6 +333,7 @@ func everyFact() []market.Fact {
 			Supply: huge(0), FromCreation: true,
 		},
 		market.TokenFact{Token: address(1)},
+		market.TokenFact{Token: address(2), Name: "n", Symbol: "S", URI: "https://a.example/\"<é>\u2028"},
 		market.PoolFact{Pool: poolID(2), Known: true, Info: info},
 		market.PoolFact{Pool: address(2), Reason: market.PoolMute},
 		market.PoolStateFact{

@@ -213,6 +213,9 @@ func (s Indexes) Inherit(ctx context.Context, l *Lease, from string, after marke
 		for i, m := range mints {
 			keys[i], last = m, c.Address(m)
 		}
+		if err := dropNoted(ctx, tx, l.Chain, from, keys); err != nil {
+			return err
+		}
 		for _, f := range fetched {
 			if err := inheritTable(ctx, tx, f.table, l.Chain, from, no, keys); err != nil {
 				return err
@@ -229,9 +232,20 @@ func (s Indexes) Inherit(ctx context.Context, l *Lease, from string, after marke
 	return last, ok, err
 }
 
+// dropNoted makes room for what was fetched for another index by the URIs that are noted of some tokens.
+func dropNoted(ctx context.Context, tx *database.Transaction, to, from string, mints []any) error {
+	_, err := tx.NewRaw("DELETE FROM token_metadata WHERE chain = ? AND mint IN (?) AND status = ? AND EXISTS "+
+		"(SELECT 1 FROM token_metadata o WHERE o.chain = ? AND o.mint = token_metadata.mint AND o.uri = token_metadata.uri)",
+		to, database.Among(tx.Postgres, mints), string(MetadataNoted), from).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("database: take over what was fetched: %w", err)
+	}
+	return nil
+}
+
 // inheritTable copies the rows of some tokens from an index to another.
 func inheritTable(ctx context.Context, tx *database.Transaction, table, to, from string, no int64, mints []any) error {
-	rowType := reflect.TypeFor[metadataRow]()
+	rowType := reflect.TypeFor[model.Metadata]()
 	if table == "trust_reports" {
 		rowType = reflect.TypeFor[trustRow]()
 	}

@@ -6,87 +6,28 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/uptrace/bun"
-
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/commitlog"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
-// MetadataStatus is how fetching a token's metadata went.
-type MetadataStatus string
-
-// The states.
-const (
-	MetadataFetched MetadataStatus = "fetched"
-	MetadataFailed  MetadataStatus = "failed"
+// MetadataStatus is how fetching a token's metadata went, TokenMetadata what it says, MetadataJob a token whose metadata is to be fetched.
+type (
+	MetadataStatus = model.MetadataStatus
+	TokenMetadata  = model.TokenMetadata
+	MetadataJob    = model.MetadataJob
 )
 
-// TokenMetadata is what a launched token's own description says. Texts are UTF-8 without NUL, which PostgreSQL can't
-// hold. It is fetched and not derived: no reorg takes it back.
-type TokenMetadata struct {
-	Mint                                        market.Address
-	ImageURL, Website, X, Telegram, Description string
-	// Image is a PNG, or nil. Only Metadata.Image reads it.
-	Image    []byte
-	Status   MetadataStatus
-	Reason   string // why it failed
-	Attempts int32
-	// NextAt is when to fetch again, in unix seconds; 0 is never.
-	NextAt    int64
-	FetchedAt int64 // unix seconds
-	// Job is what Metadata.Save was asked for by: a launch that announces something else by now stays to be fetched. Nil is
-	// whatever is announced. It isn't kept.
-	Job *MetadataJob
-}
-
-// MetadataJob is a launch whose metadata is to be fetched.
-type MetadataJob struct {
-	Mint market.Address
-	// Metadata and Image are those of the announcement.
-	Metadata, Image string
-	Attempts        int32 // made so far
-}
-
-type metadataRow struct {
-	bun.BaseModel `bun:"table:token_metadata"`
-
-	Chain       string `bun:",pk"`
-	Mint        []byte `bun:",pk"`
-	ImageURL    string `bun:"image_url"`
-	Website     string
-	X           string
-	Telegram    string
-	Description string
-	Status      string
-	Reason      string
-	Attempts    int32
-	NextAt      int64
-	FetchedAt   int64
-	CommitNo    int64
-	Image       []byte
-}
+// The states of metadata.
+const (
+	MetadataNoted   = model.MetadataNoted
+	MetadataFetched = model.MetadataFetched
+	MetadataFailed  = model.MetadataFailed
+)
 
 // metadataColumns are all but the image.
 const metadataColumns = "chain, mint, image_url, website, x, telegram, description, status, reason, attempts, next_at, fetched_at"
-
-func metadataToRow(chain string, m *TokenMetadata, commitNo int64) metadataRow {
-	return metadataRow{
-		Chain: chain, Mint: m.Mint.Bytes(), ImageURL: m.ImageURL, Website: m.Website, X: m.X, Telegram: m.Telegram,
-		Description: m.Description, Status: string(m.Status), Reason: m.Reason, Attempts: m.Attempts, NextAt: m.NextAt,
-		FetchedAt: m.FetchedAt, CommitNo: commitNo, Image: m.Image,
-	}
-}
-
-func (r *metadataRow) metadata() (TokenMetadata, error) {
-	c := model.Columns{Table: "token_metadata"}
-	return TokenMetadata{
-		Mint: c.Address(r.Mint), ImageURL: r.ImageURL, Website: r.Website, X: r.X, Telegram: r.Telegram,
-		Description: r.Description, Status: MetadataStatus(r.Status), Reason: r.Reason, Attempts: r.Attempts,
-		NextAt: r.NextAt, FetchedAt: r.FetchedAt,
-	}, c.Err
-}
 
 // Save writes what was fetched of some tokens, each named once, over what was known of them. It takes a commit
 // number of the chain's, so that whoever reads what changed after one meets it. ErrLeaseLost and ErrMoved leave
@@ -96,10 +37,10 @@ func (s Metadata) Save(ctx context.Context, l *Lease, list []TokenMetadata) erro
 		return nil
 	}
 	return s.commitBeside(ctx, l, commitlog.Metadata, func(tx *database.Transaction, no int64) error {
-		rows := make([]metadataRow, len(list))
+		rows := make([]model.Metadata, len(list))
 		keys := make([]any, len(list))
 		for i := range list {
-			rows[i] = metadataToRow(l.Chain, &list[i], no)
+			rows[i] = model.OfMetadata(l.Chain, &list[i], no)
 			keys[i] = rows[i].Mint
 		}
 		if err := database.Upsert(ctx, tx, rows); err != nil {
@@ -119,7 +60,8 @@ func (s Metadata) Save(ctx context.Context, l *Lease, list []TokenMetadata) erro
 	})
 }
 
-// keepDue leaves a launch to be fetched if a reorg gave its address to another announcement than the job's.
+// keepDue leaves a launch to be fetched if its announcement isn't what the job had: a reorg gave its address to another one, or the token was launched
+// while what its own URI leads to was fetched.
 func keepDue(ctx context.Context, tx *database.Transaction, chain string, j *MetadataJob) error {
 	if j == nil {
 		return nil
@@ -144,16 +86,37 @@ func (s *rows) commitBeside(ctx context.Context, l *Lease, kinds commitlog.Kinds
 	return err
 }
 
+// notedURI is a row of token_metadata of which nothing was fetched yet. It is due at once: the number of the commit stands where a time does, so that the first
+// that was noted is the first to be fetched.
+const notedURI = "INSERT INTO token_metadata (chain, mint, image_url, website, x, telegram, description, status, reason, attempts, next_at, fetched_at, commit_no, uri) " +
+	"VALUES (?, ?, '', '', '', '', '', ?, '', 0, ?, 0, ?, ?) ON CONFLICT DO NOTHING"
+
+// noteURIs notes of the tokens that a commit's facts tell a URI of that what it leads to is to be fetched. What is there already of such a token stays: a block
+// that is indexed again, after a reorg or from kept facts, tells the same.
+func noteURIs(ctx context.Context, tx *database.Transaction, chain string, no int64, facts []StoredFact) error {
+	for i := range facts {
+		f, ok := facts[i].Fact.(market.TokenFact)
+		if !ok || f.URI == "" {
+			continue
+		}
+		if _, err := tx.NewRaw(notedURI, chain, f.Token.Bytes(), string(MetadataNoted), no, no, f.URI).Exec(ctx); err != nil {
+			return fmt.Errorf("database: note a token's URI: %w", err)
+		}
+	}
+	return nil
+}
+
 const (
-	metadataNew = "SELECT mint, metadata, image, 0 AS attempts FROM launches WHERE chain = ? AND has_metadata IS NULL " +
+	metadataNew = "SELECT mint, metadata, image, TRUE AS launched, 0 AS attempts FROM launches WHERE chain = ? AND has_metadata IS NULL " +
 		"ORDER BY block DESC, log_index DESC LIMIT ?"
-	metadataAgain = "SELECT l.mint, l.metadata, l.image, m.attempts FROM token_metadata m " +
-		"JOIN launches l ON l.chain = m.chain AND l.mint = m.mint WHERE m.chain = ? AND m.next_at > 0 AND m.next_at <= ? " +
-		"AND l.has_metadata IS NOT NULL ORDER BY m.next_at, m.mint LIMIT ?"
+	// metadataAgain has a token that was launched fetched by its announcement, whatever its own URI says.
+	metadataAgain = "SELECT m.mint, COALESCE(l.metadata, m.uri) AS metadata, COALESCE(l.image, '') AS image, l.mint IS NOT NULL AS launched, m.attempts " +
+		"FROM token_metadata m LEFT JOIN launches l ON l.chain = m.chain AND l.mint = m.mint WHERE m.chain = ? AND m.next_at > 0 AND m.next_at <= ? " +
+		"AND (l.has_metadata IS NOT NULL OR (l.mint IS NULL AND m.uri <> '')) ORDER BY m.next_at, m.mint LIMIT ?"
 )
 
-// Due lists up to limit launches whose metadata is to be fetched: those that nothing was saved of yet, the newest
-// first, then those to be tried again by now (unix seconds), the longest due first. A launch that a reorg took away and
+// Due lists up to limit tokens whose metadata is to be fetched: the launches that nothing was saved of yet, the newest
+// first, then tokens whose URI is noted and those to be tried again by now (unix seconds), the longest due first. A launch that a reorg took away and
 // the chain brought back, perhaps with another announcement, counts as new.
 func (s Metadata) Due(ctx context.Context, chain string, now int64, limit int) ([]MetadataJob, error) {
 	jobs, err := s.jobs(ctx, metadataNew, chain, limit)
@@ -168,6 +131,7 @@ func (s Metadata) jobs(ctx context.Context, query string, args ...any) ([]Metada
 	var rows []struct {
 		Mint            []byte
 		Metadata, Image string
+		Launched        bool
 		Attempts        int32
 	}
 	if err := s.db.Read.NewRaw(query, args...).Scan(ctx, &rows); err != nil {
@@ -176,7 +140,7 @@ func (s Metadata) jobs(ctx context.Context, query string, args ...any) ([]Metada
 	c := model.Columns{Table: "launches"}
 	out := make([]MetadataJob, len(rows))
 	for i, r := range rows {
-		out[i] = MetadataJob{Mint: c.Address(r.Mint), Metadata: r.Metadata, Image: r.Image, Attempts: r.Attempts}
+		out[i] = MetadataJob{Mint: c.Address(r.Mint), Metadata: r.Metadata, Image: r.Image, Launched: r.Launched, Attempts: r.Attempts}
 	}
 	return out, c.Err
 }
@@ -184,26 +148,26 @@ func (s Metadata) jobs(ctx context.Context, query string, args ...any) ([]Metada
 // Since lists a chain's metadata that changed after commit number seen, without images.
 func (s Metadata) Since(ctx context.Context, chain string, seen int64) ([]TokenMetadata, error) {
 	chain = s.served.indexOf(chain)
-	var rows []metadataRow
-	err := s.db.Read.NewSelect().Model(&rows).ExcludeColumn("image").Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx)
+	var rows []model.Metadata
+	err := s.db.Read.NewSelect().Model(&rows).ExcludeColumn("image").Where("chain = ? AND commit_no > ? AND status <> ?", chain, seen, string(MetadataNoted)).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read changed metadata: %w", err)
 	}
-	return model.To(rows, (*metadataRow).metadata)
+	return model.To(rows, (*model.Metadata).Value)
 }
 
 // At is what is known of one token, without its image; ok is false when nothing was saved of it yet.
 func (s Metadata) At(ctx context.Context, chain string, mint market.Address) (m TokenMetadata, ok bool, err error) {
 	chain = s.served.indexOf(chain)
-	rows, err := s.db.Ask(ctx, "SELECT "+metadataColumns+" FROM token_metadata WHERE chain = ? AND mint = ?", chain, mint.Bytes())
-	found, err := database.ScanAll[metadataRow](ctx, s.db.Read, rows, err)
+	rows, err := s.db.Ask(ctx, "SELECT "+metadataColumns+" FROM token_metadata WHERE chain = ? AND mint = ? AND status <> ?", chain, mint.Bytes(), string(MetadataNoted))
+	found, err := database.ScanAll[model.Metadata](ctx, s.db.Read, rows, err)
 	if err != nil {
 		return m, false, fmt.Errorf("database: read metadata: %w", err)
 	}
 	if len(found) == 0 {
 		return m, false, nil
 	}
-	m, err = found[0].metadata()
+	m, err = found[0].Value()
 	return m, err == nil, err
 }
 

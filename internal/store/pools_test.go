@@ -205,7 +205,7 @@ func TestMigrationListsPools(t *testing.T) {
 				"DROP INDEX pools_listed", "ALTER TABLE pools DROP COLUMN unlisted", "CREATE INDEX pools_base ON pools (base)",
 				"ALTER TABLE blocks DROP COLUMN logs_hash", "DROP TABLE unsure_facts",
 				"ALTER TABLE chains DROP COLUMN served", "ALTER TABLE chains DROP COLUMN wanted", "ALTER TABLE chains DROP COLUMN wanted_anew", "ALTER TABLE chains DROP COLUMN followed",
-				"ALTER TABLE tokens DROP COLUMN candidate_at", "ALTER TABLE launches DROP COLUMN unvalued",
+				"ALTER TABLE tokens DROP COLUMN candidate_at", "ALTER TABLE launches DROP COLUMN unvalued", "ALTER TABLE token_metadata DROP COLUMN uri",
 				"DROP TABLE holder_recounts", "DROP TABLE endpoint_records", "DROP TABLE waiting_trades", "DELETE FROM goose_db_version WHERE version_id > 7",
 			} {
 				must(t, db, q)

@@ -78,6 +78,10 @@ type TokenNow struct {
 	Launched bool
 	// GraduatedAt is when it moved from its curve to a pool; unix seconds, 0 for what never did.
 	GraduatedAt int64
+	// Metadata are the texts of what was fetched of its description; nil while nothing was. AwaitsMetadata says of a token that wasn't launched that it has a
+	// URI which is still to be fetched.
+	Metadata       *TokenMetadata
+	AwaitsMetadata bool
 	// Quote is its own price where it is a quote asset.
 	Quote *market.QuotePrice
 	// Changed is when the token, its launch or its own price last changed.
@@ -103,14 +107,21 @@ func (s Tokens) Now(ctx context.Context, mints []market.Address) ([]TokenNow, er
 		GraduatedAt int64
 		LaunchBlock int64
 		LaunchAt    int64
+		Described   string
+		ImageURL    string `bun:"image_url"`
+		Website     string
+		X           string
+		Telegram    string
 
 		quoteColumns `bun:",extend"`
 	}
 	marks, args := database.List(addressKeys(mints))
 	rows, err := s.db.Ask(ctx, "SELECT "+database.ColumnsOf[model.Token](s.db.Read, "t")+", c.number, c.hash, c.block_time, c.final_time, c.head_time, c.silent_from, c.state, "+
 		"l.mint IS NOT NULL AS launched, COALESCE(l.graduated_at, 0) AS graduated_at, COALESCE(l.changed_block, 0) AS launch_block, COALESCE(l.changed_at, 0) AS launch_at, "+
-		quoteOf+" FROM tokens t JOIN chains c ON c.id = t.chain "+
+		"COALESCE(m.status, '') AS described, COALESCE(m.image_url, '') AS image_url, COALESCE(m.website, '') AS website, COALESCE(m.x, '') AS x, "+
+		"COALESCE(m.telegram, '') AS telegram, "+quoteOf+" FROM tokens t JOIN chains c ON c.id = t.chain "+
 		"LEFT JOIN launches l ON l.chain = t.chain AND l.mint = t.mint "+
+		"LEFT JOIN token_metadata m ON m.chain = t.chain AND m.mint = t.mint "+
 		"LEFT JOIN quote_prices q ON q.chain = t.chain AND q.asset = t.mint WHERE t.mint IN ("+marks+") ORDER BY t.chain, t.mint", args...)
 	found, err := database.ScanAll[row](ctx, s.db.Read, rows, err)
 	if err != nil {
@@ -123,7 +134,10 @@ func (s Tokens) Now(ctx context.Context, mints []market.Address) ([]TokenNow, er
 		out := TokenNow{
 			Chain: r.Chain, Token: t, Block: uint64(r.Number), Hash: c.Hash(r.Hash), Time: r.BlockTime, FinalTime: r.FinalTime,
 			Head: HeadStatus{Time: r.HeadTime, SilentFrom: r.SilentFrom}, State: ChainState(r.State),
-			Launched: r.Launched, GraduatedAt: r.GraduatedAt,
+			Launched: r.Launched, GraduatedAt: r.GraduatedAt, AwaitsMetadata: r.Described == string(MetadataNoted),
+		}
+		if r.Described != "" && !out.AwaitsMetadata {
+			out.Metadata = &TokenMetadata{Mint: t.Mint, ImageURL: r.ImageURL, Website: r.Website, X: r.X, Telegram: r.Telegram, Status: MetadataStatus(r.Described)}
 		}
 		launch := model.Stamp{Block: uint64(r.LaunchBlock), At: max(r.LaunchAt, r.GraduatedAt)}
 		out.Changed = r.Changed(t.FirstSeenAt).Latest(launch)

@@ -1,14 +1,18 @@
 package layout
 
 import (
-	"strings"
+	"bytes"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/borsh"
 )
 
 // Description is what is written of a token.
-type Description struct{ Name, Symbol string }
+type Description struct {
+	Name, Symbol string
+	// URI is where the token's metadata is, as its maker wrote it: anything of at most chain.MaxReference bytes.
+	URI string
+}
 
 // Both layouts begin with keys: Token-2022's extension with who may change it and the token, Metaplex's account with a byte that says what it is, and the same two.
 const keysLen = 2 * 32
@@ -26,14 +30,13 @@ func DescriptionOf(m *Mint, metadata *Account) (d Description) {
 		return d
 	}
 	r.Skip(keysLen)
-	d.Name, d.Symbol = nextText(&r), nextText(&r)
+	d.Name, d.Symbol = chain.CleanText(string(nextText(&r))), chain.CleanText(string(nextText(&r)))
+	d.URI = chain.CleanReference(nextText(&r))
 	return d
 }
 
 // nextText reads a text without the zeros that Metaplex pads it with.
-func nextText(r *borsh.Reader) string {
-	return chain.CleanText(strings.TrimRight(string(r.Bytes()), "\x00"))
-}
+func nextText(r *borsh.Reader) []byte { return bytes.TrimRight(r.Bytes(), "\x00") }
 
 // IsMutable reads whether Metaplex's account of a token may be changed: it stands after the texts, a fee of 16 bits, the makers and whether it was sold.
 func IsMutable(a *Account) (mutable, told bool) {

@@ -2,13 +2,17 @@ package layout
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/pda"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
@@ -69,9 +73,12 @@ func TestRecordedAccounts(t *testing.T) {
 		"2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo": {
 			6, 705894641526469, "8Jornc27vtAYPkwDzsZVgLQchAYyC8nD7aCNPCDV8Qk2", "2apBGMsS6ti9RyF5TwQTDswXBWskiJP2LD4cUEDqYJjk",
 			[]uint16{TransferFee, 3, 4, PermanentDelegate, TransferHook, 16, 18, TokenMetadata},
-			Description{"PayPal USD", "PYUSD"},
+			Description{"PayPal USD", "PYUSD", "https://token-metadata.paxos.com/pyusd_metadata/prod/solana/pyusd_metadata.json"},
 		},
-		"znv3FZt2HFAvzYf5LxzVyryh3mBXWuTRRng25gEZAjh":  {6, 991622730520864, "", "", []uint16{TransferFee, 18, TokenMetadata}, Description{"Infinite Money Glitch", "IMG"}},
+		"znv3FZt2HFAvzYf5LxzVyryh3mBXWuTRRng25gEZAjh": {
+			6, 991622730520864, "", "", []uint16{TransferFee, 18, TokenMetadata},
+			Description{"Infinite Money Glitch", "IMG", "https://i.degencdn.com/ipfs/bafkreidh5jnc7d7rqqnzyh5wvbprki4kmsyw7vg7xo5g4np72lcyxpvzjy"},
+		},
 		"7atgF8KQo4wJrD5ATGX7t1V2zVvykPJbFfNeVf1icFv1": {2, 99992304138149034, "", "", []uint16{TransferFee}, Description{}},
 		"7KUZ5CoUZfcxYbjLzXT6sgAqo3CZbHxMvzwKGcUtpump": {6, 999629608406800, "", "", nil, Description{}},
 		"J1toso1uCk3RLmjorhTtrVwY9HJ7X8V9yYac6Y7kGCPn": {9, 9022713135473054, "6iQKfEyhr3bZMotVkW6beNZz5CPAkiwvgV2CTje9pVSS", "", nil, Description{}},
@@ -88,9 +95,9 @@ func TestRecordedAccounts(t *testing.T) {
 		description Description
 		mutable     bool
 	}{
-		"3yn5VXyZR6P7jnUwZUgboajVothS6ErSsfQjQ7g6yNip": {Description{"EURC", "EURC"}, true},
-		"D6o4G6GxVkXecwD9VMVyw3iaNcDWgoVUNNGU4mhT4BC1": {Description{"Jupiter Staked SOL", "JupSOL"}, true},
-		"5rteoQ3jEssh6Ak3asRbT4CTrE4C5fjZ2K5jU8DRiiTp": {Description{"Pumpfun Pepe", "PFP"}, false},
+		"3yn5VXyZR6P7jnUwZUgboajVothS6ErSsfQjQ7g6yNip": {Description{"EURC", "EURC", "https://raw.githubusercontent.com/centrehq/centre-ecosystem/master/eurc/solana/metadata.json"}, true},
+		"D6o4G6GxVkXecwD9VMVyw3iaNcDWgoVUNNGU4mhT4BC1": {Description{"Jupiter Staked SOL", "JupSOL", "https://static.jup.ag/jupSOL/metadata.json"}, true},
+		"5rteoQ3jEssh6Ak3asRbT4CTrE4C5fjZ2K5jU8DRiiTp": {Description{"Pumpfun Pepe", "PFP", "https://ipfs.io/ipfs/bafkreihw7k7byw5lp7rm5okcmeb3vcvbhrzzcnplm7vbxxysj2mgmg4bli"}, false},
 	} {
 		a := all[key]
 		d := DescriptionOf(&Mint{}, &a)
@@ -117,15 +124,47 @@ func TestCutAccounts(t *testing.T) {
 				cut.Data[i] = 0xff
 			}
 			m, _ = MintOf(&cut)
-			if d := DescriptionOf(&m, &cut); len(d.Name) > 256 || len(d.Symbol) > 256 {
-				t.Fatalf("%s has a name of %d bytes", key, len(d.Name))
+			if d := DescriptionOf(&m, &cut); isLong(&d) {
+				t.Fatalf("%s has a name of %d bytes and a URI of %d", key, len(d.Name), len(d.URI))
 			}
 			_, _ = IsMutable(&cut)
 		}
 	}
 }
 
-// FuzzAccount: no bytes of an account of the token programs, of Metaplex or of a pool crash their readers, or make a long name.
+// isLong reports whether a description has more than may be stored, or what PostgreSQL can't hold.
+func isLong(d *Description) bool {
+	return len(d.Name) > chain.MaxText || len(d.Symbol) > chain.MaxText || len(d.URI) > chain.MaxReference || strings.ContainsRune(d.URI, 0) || !utf8.ValidString(d.URI)
+}
+
+// TestURIs: a URI is as it was written, without what pads it; one that is too long, or longer than what is left of the account, is none.
+func TestURIs(t *testing.T) {
+	text := func(s string) []byte { return append(binary.LittleEndian.AppendUint32(nil, uint32(len(s))), s...) }
+	long := strings.Repeat("u", chain.MaxReference)
+	for name, of := range map[string]struct {
+		uri  []byte
+		want string
+	}{
+		"padded":          {text("https://a.example/m.json" + strings.Repeat("\x00", 176)), "https://a.example/m.json"},
+		"as long":         {text(long), long},
+		"too long":        {text(long + "u"), ""},
+		"longer than all": {binary.LittleEndian.AppendUint32(nil, 1<<31), ""},
+		"cut off":         {text("https://a.example")[:10], ""},
+		"none":            {text(""), ""},
+		"nothing":         {nil, ""},
+		"control":         {text("https://a.\x00exa\nmple\x1b\x7f"), "https://a.example"},
+		"no UTF-8":        {text("ipfs://\xff\xfe"), "ipfs://"},
+	} {
+		described := slices.Concat(make([]byte, keysLen), text("Name"), text("NME"), of.uri)
+		own := DescriptionOf(&Mint{Extensions: map[uint16][]byte{TokenMetadata: described}}, &Account{})
+		metaplex := DescriptionOf(&Mint{}, &Account{Owner: MetadataProgram, Data: append([]byte{4}, described...)})
+		if want := (Description{"Name", "NME", of.want}); own != want || metaplex != want {
+			t.Errorf("%s: the token's own extension says %.200q, Metaplex's account %.200q", name, own, metaplex)
+		}
+	}
+}
+
+// FuzzAccount: no bytes of an account of the token programs, of Metaplex or of a pool crash their readers, or make a long name or URI.
 func FuzzAccount(f *testing.F) {
 	for _, a := range recordedAccounts(f) {
 		for owner := range uint8(3) {
@@ -135,8 +174,8 @@ func FuzzAccount(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, owner uint8) {
 		a := Account{Data: data, Owner: []market.Address{TokenProgram, Token2022Program, MetadataProgram}[owner%3]}
 		m, _ := MintOf(&a)
-		if d := DescriptionOf(&m, &a); len(d.Name) > 256 || len(d.Symbol) > 256 {
-			t.Errorf("a name of %d bytes and a symbol of %d", len(d.Name), len(d.Symbol))
+		if d := DescriptionOf(&m, &a); isLong(&d) {
+			t.Errorf("a name of %d bytes, a symbol of %d and a URI of %d", len(d.Name), len(d.Symbol), len(d.URI))
 		}
 		_, _ = IsMutable(&a)
 		for _, protocol := range market.Protocols {

@@ -22,7 +22,7 @@ import (
 var ErrNewerSchema = errors.New("the database was written by a newer boardwalk")
 
 // Version is the newest schema that this binary knows.
-const Version = 31
+const Version = 32
 
 //go:embed migrations/*.sql
 var migrations embed.FS
