@@ -109,7 +109,7 @@ func (v *View) isMajorChanged(chain string, was, is majorsChain, mints []market.
 		return false
 	}
 	changed := v.ranks.ChangedSince(chain, was.commit)
-	return changed == nil || changed.Quotes || slices.ContainsFunc(mints, func(mint market.Address) bool {
+	return changed == nil || changed.Quotes || changed.Metadata || slices.ContainsFunc(mints, func(mint market.Address) bool {
 		return slices.Contains(changed.Tokens, mint) || slices.Contains(changed.Launches, mint)
 	})
 }

@@ -206,7 +206,7 @@ type tradeBody struct {
 	isPublic     bool
 	name, symbol string
 	image        string
-	launched     bool // it has metadata, or will have
+	awaitsImage  bool
 	paid         float64
 	now          float64 // 0 while unknown
 	// inCount is how many other members are in the token, and faces the first of all, as one text.
@@ -238,7 +238,7 @@ func (h *Handlers) encodeTrade(seen *read.Snapshot, s *shownTrade, l *shownWith,
 	}
 	in := seen.TokenMembers.In(s.Chain, s.Token, mostFaces+1) // one of them may be who trades
 	of := tradeBody{
-		owner: s.owner.Member, isPublic: s.owner.IsPublic, name: token.Name, symbol: token.Symbol, launched: token.Launched, paid: paid, inCount: in.Count,
+		owner: s.owner.Member, isPublic: s.owner.IsPublic, name: token.Name, symbol: token.Symbol, awaitsImage: token.AwaitsMetadata, paid: paid, inCount: in.Count,
 	}
 	of.rank, _ = seen.Standings.Rank(s.owner.Number)
 	if seen.TokenMembers.Has(s.Chain, s.Token, s.owner.Member) {
@@ -250,13 +250,8 @@ func (h *Handlers) encodeTrade(seen *read.Snapshot, s *shownTrade, l *shownWith,
 	if p := wire.Number(token.Price); p != nil {
 		of.now = *p
 	}
-	if token.Launched && seen.Board != nil {
-		if c, ok := seen.Board.Launched(s.Chain, s.Token); ok {
-			of.launched = c.Metadata == nil
-			if c.Metadata != nil {
-				of.image = c.Metadata.ImageURL
-			}
-		}
+	if token.Metadata != nil {
+		of.image = token.Metadata.ImageURL
 	}
 	note, err := h.note(seen, s, l, texts, &of)
 	if err != nil {
@@ -335,11 +330,11 @@ func (s *shownTrade) encode(of *tradeBody, in []members.Member, note *contract.F
 		out.UnknownReasons["tx"] = contract.UnknownReasonNotApplicable
 	}
 	why := wire.EmptyNotes()
-	var metadata *boards.Metadata
+	var metadata *figures.Metadata
 	if of.image != "" {
-		metadata = &boards.Metadata{ImageURL: of.image}
+		metadata = &figures.Metadata{ImageURL: of.image}
 	}
-	out.Token.ImageURL, out.Token.UnknownReasons = why.Image(metadata, of.launched), why.Unknown
+	out.Token.ImageURL, out.Token.UnknownReasons = why.Image(metadata, of.awaitsImage), why.Unknown
 	if of.now > 0 {
 		change := (of.now/of.paid - 1) * 100
 		out.Now.PriceUSD, out.Now.ChangeSincePct = &of.now, wire.Number(&change)

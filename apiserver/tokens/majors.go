@@ -58,7 +58,7 @@ func contains(query string, texts ...string) bool {
 
 // major is the wire form of a major. One that the index has not met has no figures yet.
 func major(m *read.Major) contract.Major {
-	out := contract.Major{MarketToken: wire.MarketToken(&m.Token, m.Figures, nil, false), Asset: m.Asset, Wrapped: true, Stale: m.Stale}
+	out := contract.Major{MarketToken: wire.MarketToken(&m.Token, m.Figures, false), Asset: m.Asset, Wrapped: true, Stale: m.Stale}
 	if !m.Known {
 		for name := range out.UnknownReasons {
 			out.UnknownReasons[name] = contract.UnknownReasonIndexing

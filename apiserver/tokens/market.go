@@ -5,6 +5,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/lookup"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -43,7 +44,7 @@ func liveList(r *serve.Request, list *boards.Live, perChain int) contract.Market
 				wire.NoteBlock(out.Blocks, t.Chain, t.Changed.Block)
 				newest = max(newest, t.Changed.At)
 				out.Tokens = append(out.Tokens, contract.LiveToken{
-					MarketToken: wire.MarketToken(&t.Token, t.Figures, t.Metadata, t.Metadata != nil), Rank: len(out.Tokens) + 1, ChainRank: rank + 1,
+					MarketToken: wire.MarketToken(&t.Token, t.Figures, false), Rank: len(out.Tokens) + 1, ChainRank: rank + 1,
 					Traction: liveTraction(t),
 				})
 			}
@@ -70,13 +71,9 @@ func (h *Handlers) info(r *serve.Request) (*serve.Answer, error) {
 	}
 	f := s.Figures()
 	c, launched := r.Seen.Board.Launched(s.Chain, s.Token.Token.Mint)
-	var metadata *boards.Metadata
-	if launched {
-		metadata = c.Metadata
-	}
 	out := contract.TokenInfo{
-		MarketToken: wire.MarketToken(&s.Token, f, metadata, launched), LiquidityPairs: f.Pairs, AsOf: wire.Timestamp(s.Changed.At), Stale: s.Stale,
-		Blocks: wire.Blocks(&s.Token), Links: links(metadata, launched),
+		MarketToken: wire.MarketToken(&s.Token, f, launched), LiquidityPairs: f.Pairs, AsOf: wire.Timestamp(s.Changed.At), Stale: s.Stale,
+		Blocks: wire.Blocks(&s.Token), Links: links(s.Metadata, launched || s.AwaitsMetadata),
 	}
 	if s.Token.Token.HasDecimals {
 		out.Decimals = new(int(s.Token.Token.Decimals))
@@ -94,11 +91,11 @@ func (h *Handlers) info(r *serve.Request) (*serve.Answer, error) {
 }
 
 // links lists the links that a token's metadata names.
-func links(m *boards.Metadata, launched bool) contract.TokenLinks {
+func links(m *figures.Metadata, awaited bool) contract.TokenLinks {
 	out := contract.TokenLinks{UnknownReasons: contract.UnknownReasons{}}
 	none := contract.UnknownReasonUnavailable
 	if m == nil {
-		if m = (&boards.Metadata{}); launched {
+		if m = (&figures.Metadata{}); awaited {
 			none = contract.UnknownReasonIndexing
 		}
 	}

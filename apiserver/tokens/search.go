@@ -8,8 +8,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/read"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
@@ -49,14 +49,12 @@ func (h *Handlers) dexPair(seen *read.Snapshot, p *pairs.Pair) contract.DexPair 
 		QuoteToken:  contract.DexToken{Address: pool.Quote.String(), Name: p.Quote.Name, Symbol: p.Quote.Symbol},
 		PriceNative: wire.Decimal(pool.Price), PairCreatedAt: pool.CreatedAt * 1000,
 	}
+	out.Info = dexInfo(t.Metadata)
 	if v := versions[pool.Protocol]; v != "" {
 		out.Labels = []string{v}
 	}
-	if c, ok := seen.Board.Launched(t.Chain, t.Token.Mint); ok {
-		out.Info = dexInfo(c.Metadata)
-		if pool.Protocol == market.BondingCurve {
-			out.DexID = c.Venue.ID
-		}
+	if c, ok := seen.Board.Launched(t.Chain, t.Token.Mint); ok && pool.Protocol == market.BondingCurve {
+		out.DexID = c.Venue.ID
 	}
 	txns := [...]*contract.DexTxns{&out.Txns.M5, &out.Txns.H1, &out.Txns.H6, &out.Txns.H24}
 	volume := [...]*float64{&out.Volume.M5, &out.Volume.H1, &out.Volume.H6, &out.Volume.H24}
@@ -82,7 +80,7 @@ func (h *Handlers) dexPair(seen *read.Snapshot, p *pairs.Pair) contract.DexPair 
 }
 
 // dexInfo is what a token's metadata says; nil when that is nothing.
-func dexInfo(m *boards.Metadata) *contract.DexInfo {
+func dexInfo(m *figures.Metadata) *contract.DexInfo {
 	if m == nil {
 		return nil
 	}

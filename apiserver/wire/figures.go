@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -51,11 +50,11 @@ func (n *Notes) NoteOfSupply(name string, known bool, source contract.FigureSour
 	n.Note(name, known, source)
 }
 
-// Image is the picture that a token's metadata names. Where there may be metadata that nobody has fetched yet, launched says
+// Image is the picture that a token's metadata names. Where there may be metadata that nobody has fetched yet, awaited says
 // so.
-func (n *Notes) Image(m *boards.Metadata, launched bool) *string {
+func (n *Notes) Image(m *figures.Metadata, awaited bool) *string {
 	switch {
-	case m == nil && launched:
+	case m == nil && awaited:
 		n.Unknown["image_url"] = contract.UnknownReasonIndexing
 	case m == nil, Link(m.ImageURL) == nil:
 		n.Unknown["image_url"] = contract.UnknownReasonUnavailable
@@ -90,8 +89,8 @@ func PriceSource(f figures.Figures) contract.FigureSource {
 	}
 }
 
-// MarketToken is the wire form of a token's figures; each unknown one has its reason. A launched token may have metadata.
-func MarketToken(t *figures.Token, f figures.Figures, m *boards.Metadata, launched bool) contract.MarketToken {
+// MarketToken is the wire form of a token's figures; each unknown one has its reason. A launched token has metadata, or will have.
+func MarketToken(t *figures.Token, f figures.Figures, launched bool) contract.MarketToken {
 	why := NewNotes(t)
 	out := contract.MarketToken{
 		Mint: t.Token.Mint.String(), Chain: t.Chain, Name: t.Token.Name, Symbol: t.Token.Symbol,
@@ -109,7 +108,7 @@ func MarketToken(t *figures.Token, f figures.Figures, m *boards.Metadata, launch
 	why.Note("pair", out.Pair != nil, "")
 	out.PairKind = why.PairKind(t.Reference())
 	why.NoteOfSupply("supply_basis", out.SupplyBasis != nil, "", &f)
-	out.ImageURL = why.Image(m, launched)
+	out.ImageURL = why.Image(t.Metadata, launched || t.AwaitsMetadata)
 	return out
 }
 

@@ -16,7 +16,7 @@ import (
 type Card struct {
 	Launch *Launched
 	// Metadata is nil while none was fetched.
-	Metadata *Metadata
+	Metadata *figures.Metadata
 
 	facts *figures.Facts
 	verdict

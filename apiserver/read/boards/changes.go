@@ -166,6 +166,14 @@ func same(text, other string) string {
 	return text
 }
 
+// sameMetadata is metadata in the memory of other that is equal to it.
+func sameMetadata(m, other *figures.Metadata) *figures.Metadata {
+	if m != nil && other != nil && *m == *other {
+		return other
+	}
+	return m
+}
+
 // exclude leaves those out of the count of wallets who have part in the launch.
 func (e *entry) exclude() {
 	if e.launch == nil || e.tape == nil {
@@ -259,7 +267,7 @@ func (b *chainTokens) factsIn(tokens []figures.Token, e *entry) *figures.Facts {
 	}
 	f := figures.NewFacts(&tokens[i])
 	if e.facts != nil {
-		f.Name, f.Symbol = same(f.Name, e.facts.Name), same(f.Symbol, e.facts.Symbol)
+		f.Name, f.Symbol, f.Metadata = same(f.Name, e.facts.Name), same(f.Symbol, e.facts.Symbol), sameMetadata(f.Metadata, e.facts.Metadata)
 	}
 	if e.launch != nil {
 		f.Name, f.Symbol = same(f.Name, e.launch.Name), same(f.Symbol, e.launch.Symbol)
@@ -275,14 +283,7 @@ func (b *chainTokens) comeBack(ctx context.Context, src *source, l *Launched) er
 	}
 	b.take(e, l)
 	if b.seen == 0 {
-		return nil // all metadata and reports are still to be read
-	}
-	m, ok, err := src.store.Metadata.At(ctx, b.chain, l.Mint)
-	if err != nil {
-		return err
-	}
-	if ok {
-		e.meta = newMetadata(&m)
+		return nil // all reports are still to be read
 	}
 	report, ok, err := src.store.Trust.At(ctx, b.chain, l.Mint)
 	e.checked = ok && report.Critical
@@ -318,15 +319,15 @@ func (b *chainTokens) readQuotes(ctx context.Context, src *source) error {
 	return nil
 }
 
-// readMetadata takes in what was fetched beside the chain.
+// readMetadata takes in what was fetched beside the chain: of tokens that were read before.
 func (b *chainTokens) readMetadata(ctx context.Context, src *source) error {
 	list, err := src.store.Metadata.Since(ctx, b.chain, b.seen)
 	if err != nil {
 		return err
 	}
 	for i := range list {
-		if e := b.entry(list[i].Mint); e != nil && e.launch != nil {
-			e.meta = newMetadata(&list[i])
+		if e := b.entry(list[i].Mint); e != nil && e.facts != nil { // else they come with its token
+			b.index.setFacts(e, e.facts.With(sameMetadata(figures.NewMetadata(&list[i]), e.facts.Metadata)))
 			b.touch(e)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/internal/market"
-	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
 // Launched is what the board keeps of a launch. It is never changed.
@@ -46,13 +45,6 @@ func one(s string) string { return unique.Make(s).Value() }
 // onCurve reports whether the token is on a bonding curve still, full or not.
 func (l *Launched) onCurve() bool {
 	return l.State == market.LaunchOnCurve || l.State == market.LaunchCompleted
-}
-
-// Metadata is what a token's own description says; a text is empty where it says nothing.
-type Metadata struct{ ImageURL, Website, X, Telegram string }
-
-func newMetadata(m *store.TokenMetadata) *Metadata {
-	return &Metadata{ImageURL: m.ImageURL, Website: m.Website, X: m.X, Telegram: m.Telegram}
 }
 
 // compare orders the launches of a chain, the oldest first.

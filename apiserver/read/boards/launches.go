@@ -34,7 +34,7 @@ type Beside struct {
 	// Quote is what the curve takes, as far as it is known.
 	Quote market.Token
 	// Metadata is nil while none was fetched.
-	Metadata *Metadata
+	Metadata *figures.Metadata
 	// Critical says that a trust check of critical severity failed.
 	Critical bool
 }
@@ -128,7 +128,7 @@ func (r *Launches) readBeside(ctx context.Context, l *LaunchNow) (*Beside, error
 		return nil, err
 	}
 	if fetched {
-		b.Metadata = newMetadata(&m)
+		b.Metadata = figures.NewMetadata(&m)
 	}
 	report, checked, err := r.store.Trust.At(ctx, l.Chain, l.Mint)
 	if err != nil {

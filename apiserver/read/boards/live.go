@@ -22,8 +22,6 @@ type Ranked struct {
 	Score   float64
 	// KnowsMembers is as in Standing.
 	KnowsMembers bool
-	// Metadata is nil while none was fetched.
-	Metadata *Metadata
 }
 
 // Live is the live list at one moment: the tokens of each chain, best first.
@@ -78,7 +76,7 @@ func (b *chainTokens) live(everything bool) []Ranked {
 			b.list[i] = last[was]
 			continue
 		}
-		r := Ranked{Token: b.token(e), Figures: e.facts.Figures(e.mint, b.usd, b.status.Last.Time), Score: e.score, KnowsMembers: b.in.IsKnown(b.chain), Metadata: e.meta}
+		r := Ranked{Token: b.token(e), Figures: e.facts.Figures(e.mint, b.usd, b.status.Last.Time), Score: e.score, KnowsMembers: b.in.IsKnown(b.chain)}
 		if was >= 0 && !e.isTouched {
 			r.Parts = last[was].Parts
 		} else {
@@ -114,7 +112,7 @@ func (b *chainTokens) token(e *entry) figures.Token {
 	t := figures.Token{
 		Chain: b.chain, Token: market.Token{Mint: e.mint, Name: f.Name, Symbol: f.Symbol, FirstSeenAt: f.FirstSeenAt, Holders: market.Holders{Status: f.Status, Count: f.Holders}}, USD: b.usd,
 		Block: b.status.Last.Number, AsOf: b.status.Last.Time, FinalAt: b.status.Head.FinalTime, Stale: b.stale,
-		Changed: f.ChangedWith(e.mint, b.usdChanged),
+		Changed: f.ChangedWith(e.mint, b.usdChanged), Metadata: f.Metadata, AwaitsMetadata: f.AwaitsMetadata,
 	}
 	for i := range f.Pools {
 		p := &f.Pools[i]

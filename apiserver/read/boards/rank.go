@@ -133,7 +133,10 @@ func (b *chainTokens) place() (running bool) {
 func (b *chainTokens) makeCards() {
 	for _, e := range b.touched {
 		if e.board != nil {
-			next := Card{Launch: e.launch, Metadata: e.meta, facts: e.facts, verdict: e.verdict}
+			next := Card{Launch: e.launch, facts: e.facts, verdict: e.verdict}
+			if e.facts != nil {
+				next.Metadata = e.facts.Metadata
+			}
 			if last := e.board.cards.at(e.place); last == nil || *last != next {
 				e.board.set(e.place, &next)
 			}

@@ -73,7 +73,6 @@ type entry struct {
 	tape                                     *traction.Tape // nil without a trade within the window of the score
 	facts                                    *figures.Facts // nil while the token isn't known
 	launch                                   *Launched      // nil for a token that the board doesn't keep
-	meta                                     *Metadata      // nil while none was fetched
 	before                                   *lastHour      // nil unless it was traded within the hour
 
 	// The last measurement: the score, the liquidity in USD, whether the token is valued, and whether it is money.
@@ -193,7 +192,7 @@ func (b *chainTokens) dropSurplus(n int) {
 
 // dropLaunch has the board keep an entry's launch no more. It comes back when it is traded.
 func (b *chainTokens) dropLaunch(e *entry) {
-	e.launch, e.meta, e.checked, e.mayReturn = nil, nil, false, true
+	e.launch, e.checked, e.mayReturn = nil, false, true
 	b.touch(e)
 }
 

@@ -9,6 +9,7 @@ import (
 // tokens fit in memory. They have nothing to do with market.Fact. They are never changed.
 type Facts struct {
 	Name, Symbol string
+	Metadata     *Metadata // nil while none was fetched
 	Status       market.HolderStatus
 	// Pools lists the pools that count: the trusted ones and the reference pool.
 	Pools                []PoolFacts
@@ -24,6 +25,8 @@ type Facts struct {
 	awaited   bool // the supply is unknown, and the token is asked for it
 	pooled    bool // it has any pool at all
 	launched  bool // at a declared venue of its chain
+	// AwaitsMetadata is the token's.
+	AwaitsMetadata bool
 	// decimals are 0 while hasDecimals is false.
 	decimals    uint8
 	hasDecimals bool
@@ -51,7 +54,7 @@ func NewFacts(t *Token) Facts {
 	f := Facts{
 		Name: t.Token.Name, Symbol: t.Token.Symbol, FirstSeenAt: t.Token.FirstSeenAt, changed: t.Changed,
 		Holders: t.Token.Holders.Count, Status: t.Token.Holders.Status, gained: t.Token.Holders.Gained, pooled: len(t.Pools) > 0, Reference: -1,
-		launched: t.Launched, hasDecimals: t.Token.HasDecimals,
+		launched: t.Launched, hasDecimals: t.Token.HasDecimals, Metadata: t.Metadata, AwaitsMetadata: t.AwaitsMetadata,
 	}
 	if f.hasDecimals {
 		f.decimals = t.Token.Decimals
@@ -88,6 +91,13 @@ func NewFacts(t *Token) Facts {
 		f.Past = onCurve // a day ago the token was on its curve, or not there yet
 	}
 	return f
+}
+
+// With are the facts with other metadata, which was fetched.
+func (f *Facts) With(m *Metadata) *Facts {
+	next := *f
+	next.Metadata, next.AwaitsMetadata = m, false
+	return &next
 }
 
 // NewHolders is by how many the holders grew lately; 0 also while they aren't known.

@@ -19,6 +19,9 @@ type Token struct {
 	Pools []market.Pool // those it is the base of
 	// Launched is true of what was launched at a declared venue of its chain.
 	Launched bool
+	// Metadata is nil while none was fetched. AwaitsMetadata says of a token that wasn't launched that it has some which is still to be fetched.
+	Metadata       *Metadata
+	AwaitsMetadata bool
 	// GraduatedAt is when it moved from its curve to a pool; unix seconds, 0 for what never did.
 	GraduatedAt int64
 	// Block is the newest indexed block of its chain; a slot on Solana.
@@ -32,6 +35,14 @@ type Token struct {
 	USD map[market.Address]market.QuotePrice
 	// Stale is true while the chain's figures are those of a while ago.
 	Stale bool
+}
+
+// Metadata is what a token's own description says; a text is empty where it says nothing.
+type Metadata struct{ ImageURL, Website, X, Telegram string }
+
+// NewMetadata takes what is shown of a description.
+func NewMetadata(m *store.TokenMetadata) *Metadata {
+	return &Metadata{ImageURL: m.ImageURL, Website: m.Website, X: m.X, Telegram: m.Telegram}
 }
 
 // Reference is the pool that prices the token; nil when none does.

@@ -177,6 +177,10 @@ func newToken(t *store.TokenNow, pools []*store.PoolNow, now time.Time) Token {
 	out := Token{
 		Chain: t.Chain, Token: t.Token, USD: make(map[market.Address]market.QuotePrice, 2), Block: t.Block, Changed: t.Changed,
 		AsOf: t.Time, FinalAt: t.FinalTime, Stale: store.IsStale(t.State, t.Time, t.Head, now), Launched: t.Launched, GraduatedAt: t.GraduatedAt,
+		AwaitsMetadata: t.AwaitsMetadata,
+	}
+	if t.Metadata != nil {
+		out.Metadata = NewMetadata(t.Metadata)
 	}
 	for _, p := range pools {
 		out.Pools = append(out.Pools, p.Pool)

@@ -12,6 +12,9 @@ type Summary struct {
 	HasDecimals  bool
 	// Launched is true of what was launched at a declared venue of its chain.
 	Launched bool
+	// Metadata is nil while none was fetched. AwaitsMetadata says that there may be some which is still to be fetched.
+	Metadata       *Metadata
+	AwaitsMetadata bool
 	// Price is in USD; nil when unknown.
 	Price *float64
 	// Changed is the newest block in which an input of the price changed.
@@ -36,6 +39,7 @@ func (t *Token) Summary() Summary {
 func (f *Facts) Summary(mint market.Address, usd map[market.Address]market.QuotePrice, changed map[market.Address]Stamp) Summary {
 	return Summary{
 		Name: f.Name, Symbol: f.Symbol, Decimals: f.decimals, HasDecimals: f.hasDecimals, Launched: f.launched,
+		Metadata: f.Metadata, AwaitsMetadata: f.Metadata == nil && (f.launched || f.AwaitsMetadata),
 		Price: f.Figures(mint, usd, 0).Price, Changed: f.ChangedWith(mint, changed), // no price hangs on the time
 	}
 }
