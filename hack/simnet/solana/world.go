@@ -16,6 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/programs"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/standin"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/tokentext"
 )
 
 // The protocols' programs.
@@ -156,6 +157,9 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 			return nil, err
 		}
 	}
+	if err := w.describeCoins(ctx, bank.Key, tokentext.New(o.Seed)); err != nil {
+		return nil, err
+	}
 	if err := w.placeAccounts(ctx); err != nil {
 		return nil, err
 	}
@@ -199,6 +203,21 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// describeCoins gives SOL and USDC, which nobody launched, the accounts of Metaplex that they have on the mainnet. Here the URIs carry what they lead to.
+func (w *World) describeCoins(ctx context.Context, authority svm.Key, names *tokentext.Inventor) error {
+	for _, c := range []struct {
+		mint         svm.Key
+		name, symbol string
+	}{{WSOL, "Wrapped SOL", "SOL"}, {USDC, "USD Coin", "USDC"}} {
+		key, _ := derived(programs.Metadata, []byte("metadata"), programs.Metadata[:], c.mint[:])
+		data := programs.MetadataOf(c.mint, authority, c.name, c.symbol, names.Describe(c.name, c.symbol))
+		if err := w.Chain.SetAccount(ctx, key, programs.Rent(len(data)), programs.Metadata, data); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // placeAccounts puts the lookup table, and the configurations of venues, on the chain.

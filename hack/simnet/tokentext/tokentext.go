@@ -72,6 +72,11 @@ func (l *Inventor) Next(apart bool) Token {
 	return t
 }
 
+// Describe invents what a token of a given name says of itself: a data: URI of a description with a picture.
+func (l *Inventor) Describe(name, symbol string) string {
+	return l.metadata(Token{Name: name, Symbol: symbol}, l.picture())
+}
+
 func (l *Inventor) name() [2]string {
 	var name [2]string
 	switch {
