@@ -8,7 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
 )
 
-// outside are the flags of whatever fetches launched tokens' metadata, which is anywhere.
+// outside are the flags of whatever fetches tokens' metadata, which is anywhere.
 type outside struct {
 	fetch         bool
 	ipfs, arweave []string
@@ -17,7 +17,7 @@ type outside struct {
 
 func (o *outside) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&o.fetch, "fetch-metadata", true, "fetch launched tokens' descriptions and pictures, from public addresses alone")
+	f.BoolVar(&o.fetch, "fetch-metadata", true, "fetch tokens' descriptions and pictures, from public addresses alone")
 	f.StringArrayVar(&o.ipfs, "ipfs-gateway", nil, "https:// base of a public IPFS gateway, in place of well-known ones; may be given several times")
 	f.StringArrayVar(&o.arweave, "arweave-gateway", nil, "the same for Arweave")
 	f.StringArrayVar(&o.denied, "deny-address", nil, "address or CIDR that metadata is never fetched from though it is public, as one that is used inside; may be given several times")

@@ -82,7 +82,7 @@ type Options struct {
 	MergeRows int
 	// PastSettle is how long an index has to have gone on until it is read what members' wallets did before it began; 0 is the default.
 	PastSettle time.Duration
-	// Fetcher gets launched tokens' metadata from the outside; nil leaves it alone.
+	// Fetcher gets tokens' metadata from the outside; nil leaves it alone.
 	Fetcher *metadata.Fetcher
 }
 

@@ -67,7 +67,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		behind:    gauge("boardwalk_behind_plan", "Whether the endpoints allow too little for the chain's blocks (1).", "chain"),
 		trades:    counter("boardwalk_trades_total", "Trades committed.", "chain"),
 		reorgs:    counter("boardwalk_reorgs_total", "Reorgs undone.", "chain"),
-		described: counter("boardwalk_metadata_total", "Launched tokens whose metadata was fetched, or why not.", "chain", "outcome"),
+		described: counter("boardwalk_metadata_total", "Tokens whose metadata was fetched, or why not.", "chain", "outcome"),
 		asides: counter("boardwalk_set_aside_total", "Tokens, pools, curves, contracts and blocks with a fault that indexing went on without, and trades of pools of which nobody told.",
 			"chain", "kind", "reason"),
 		waiting: gauge("boardwalk_waiting_trades", "Trades that wait until their pools' liquidity is known.", "chain"),

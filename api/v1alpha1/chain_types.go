@@ -217,7 +217,7 @@ type ChainSpec struct {
 	// +optional
 	PlatformFee *PlatformFee `json:"platformFee,omitempty"`
 
-	// FetchMetadata says whether the indexer fetches the descriptions and pictures of launched tokens. It fetches them from public addresses alone. With
+	// FetchMetadata says whether the indexer fetches the descriptions and pictures of tokens. It fetches them from public addresses alone. With
 	// false they stay unknown. Default: true.
 	//
 	// +kubebuilder:default=true

@@ -1,4 +1,4 @@
-// Package metadata fetches what a launched token says about itself, and its picture, from wherever its creator put them: a
+// Package metadata fetches what a token says about itself, and its picture, from wherever its creator put them: a
 // hostile outside. It connects to public addresses alone, bounds all that it reads, and decodes and encodes pictures again.
 // It keeps nothing: a Worker takes jobs from a Queue and hands back what it got.
 package metadata

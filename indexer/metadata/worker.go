@@ -37,7 +37,7 @@ const (
 	longestPause  = 6 * time.Hour
 )
 
-// Job is a token whose metadata is wanted: as launchpads announced it, so Metadata and Image may be anything.
+// Job is a token whose metadata is wanted: as launchpads announced it, or its own account says, so Metadata and Image may be anything.
 type Job struct {
 	Mint            market.Address
 	Metadata, Image string
@@ -93,7 +93,7 @@ type fetcher interface {
 
 var _ fetcher = (*Fetcher)(nil)
 
-// Worker fetches the metadata of one chain's launches beside its indexer's loop.
+// Worker fetches the metadata of one chain's tokens beside its indexer's loop.
 type Worker struct {
 	fetcher fetcher
 	queue   Queue

@@ -50,7 +50,7 @@ type Chain struct {
 	Trust Trust `json:"trust,omitzero"`
 	// PlatformFee says how the chain shows the platform's fee; without it no fee counts.
 	PlatformFee *PlatformFee `json:"platform_fee,omitempty"`
-	// FetchMetadata says whether launched tokens' descriptions and pictures are fetched; nil is yes.
+	// FetchMetadata says whether tokens' descriptions and pictures are fetched; nil is yes.
 	FetchMetadata *bool `json:"fetch_metadata,omitempty"`
 }
 
