@@ -157,10 +157,7 @@ func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 			return nil, err
 		}
 	}
-	if err := w.describeCoins(ctx, bank.Key, tokentext.New(o.Seed)); err != nil {
-		return nil, err
-	}
-	if err := w.placeAccounts(ctx); err != nil {
+	if err := w.placeAccounts(ctx, bank.Key, tokentext.New(o.Seed)); err != nil {
 		return nil, err
 	}
 	var err error
@@ -220,8 +217,11 @@ func (w *World) describeCoins(ctx context.Context, authority svm.Key, names *tok
 	return nil
 }
 
-// placeAccounts puts the lookup table, and the configurations of venues, on the chain.
-func (w *World) placeAccounts(ctx context.Context) error {
+// placeAccounts puts the coins' descriptions, which name an authority, the lookup table and the configurations of venues on the chain.
+func (w *World) placeAccounts(ctx context.Context, authority svm.Key, names *tokentext.Inventor) error {
+	if err := w.describeCoins(ctx, authority, names); err != nil {
+		return err
+	}
 	w.table = svm.Table{Key: svm.SignerOf("lookup table").Key, Addresses: []svm.Key{
 		programs.System, programs.Token, programs.Token2022, programs.Accounts, WSOL, USDC, pumpFees, dbcAuthority, dammAuthority, DBCConfig, wsol.Account(pumpFees),
 	}}
