@@ -12,12 +12,11 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
-// MetadataStatus is how fetching a token's metadata went, TokenMetadata what it says, MetadataJob a token whose metadata is to be fetched.
-type (
-	MetadataStatus = model.MetadataStatus
-	TokenMetadata  = model.TokenMetadata
-	MetadataJob    = model.MetadataJob
-)
+// TokenMetadata is what a token's own description says.
+type TokenMetadata = model.TokenMetadata
+
+// MetadataJob is a token whose metadata is to be fetched.
+type MetadataJob = model.MetadataJob
 
 // The states of metadata.
 const (

@@ -107,19 +107,14 @@ func (s Tokens) Now(ctx context.Context, mints []market.Address) ([]TokenNow, er
 		GraduatedAt int64
 		LaunchBlock int64
 		LaunchAt    int64
-		Described   string
-		ImageURL    string `bun:"image_url"`
-		Website     string
-		X           string
-		Telegram    string
 
-		quoteColumns `bun:",extend"`
+		model.Described `bun:",extend"`
+		quoteColumns    `bun:",extend"`
 	}
 	marks, args := database.List(addressKeys(mints))
 	rows, err := s.db.Ask(ctx, "SELECT "+database.ColumnsOf[model.Token](s.db.Read, "t")+", c.number, c.hash, c.block_time, c.final_time, c.head_time, c.silent_from, c.state, "+
 		"l.mint IS NOT NULL AS launched, COALESCE(l.graduated_at, 0) AS graduated_at, COALESCE(l.changed_block, 0) AS launch_block, COALESCE(l.changed_at, 0) AS launch_at, "+
-		"COALESCE(m.status, '') AS described, COALESCE(m.image_url, '') AS image_url, COALESCE(m.website, '') AS website, COALESCE(m.x, '') AS x, "+
-		"COALESCE(m.telegram, '') AS telegram, "+quoteOf+" FROM tokens t JOIN chains c ON c.id = t.chain "+
+		model.DescribedColumns+", "+quoteOf+" FROM tokens t JOIN chains c ON c.id = t.chain "+
 		"LEFT JOIN launches l ON l.chain = t.chain AND l.mint = t.mint "+
 		"LEFT JOIN token_metadata m ON m.chain = t.chain AND m.mint = t.mint "+
 		"LEFT JOIN quote_prices q ON q.chain = t.chain AND q.asset = t.mint WHERE t.mint IN ("+marks+") ORDER BY t.chain, t.mint", args...)
@@ -134,11 +129,9 @@ func (s Tokens) Now(ctx context.Context, mints []market.Address) ([]TokenNow, er
 		out := TokenNow{
 			Chain: r.Chain, Token: t, Block: uint64(r.Number), Hash: c.Hash(r.Hash), Time: r.BlockTime, FinalTime: r.FinalTime,
 			Head: HeadStatus{Time: r.HeadTime, SilentFrom: r.SilentFrom}, State: ChainState(r.State),
-			Launched: r.Launched, GraduatedAt: r.GraduatedAt, AwaitsMetadata: r.Described == string(MetadataNoted),
+			Launched: r.Launched, GraduatedAt: r.GraduatedAt,
 		}
-		if r.Described != "" && !out.AwaitsMetadata {
-			out.Metadata = &TokenMetadata{Mint: t.Mint, ImageURL: r.ImageURL, Website: r.Website, X: r.X, Telegram: r.Telegram, Status: MetadataStatus(r.Described)}
-		}
+		out.Metadata, out.AwaitsMetadata = r.Texts(t.Mint)
 		launch := model.Stamp{Block: uint64(r.LaunchBlock), At: max(r.LaunchAt, r.GraduatedAt)}
 		out.Changed = r.Changed(t.FirstSeenAt).Latest(launch)
 		if q, ok := r.quotePrice(t.Mint); ok {

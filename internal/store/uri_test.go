@@ -113,7 +113,7 @@ func TestURIsAreNoted(t *testing.T) {
 			launched.Mint = address(7)
 			stale := w.due(now+5, "7 uri 7 false 1")
 			w.tells(3, nil, launched)
-			jobs = w.due(now+5, "7 ipfs://3.0 true 0")
+			w.due(now+5, "7 ipfs://3.0 true 0")
 			w.save(&stale[0], "https://of-the-uri.example", 0) // it was being fetched
 			jobs = w.due(now+5, "7 ipfs://3.0 true 0")
 			w.save(&jobs[0], "https://launch.example", now+5)

@@ -76,7 +76,8 @@ func TestRecordedAccounts(t *testing.T) {
 			Description{"PayPal USD", "PYUSD", "https://token-metadata.paxos.com/pyusd_metadata/prod/solana/pyusd_metadata.json"},
 		},
 		"znv3FZt2HFAvzYf5LxzVyryh3mBXWuTRRng25gEZAjh": {
-			6, 991622730520864, "", "", []uint16{TransferFee, 18, TokenMetadata},
+			6, 991622730520864, "", "",
+			[]uint16{TransferFee, 18, TokenMetadata},
 			Description{"Infinite Money Glitch", "IMG", "https://i.degencdn.com/ipfs/bafkreidh5jnc7d7rqqnzyh5wvbprki4kmsyw7vg7xo5g4np72lcyxpvzjy"},
 		},
 		"7atgF8KQo4wJrD5ATGX7t1V2zVvykPJbFfNeVf1icFv1": {2, 99992304138149034, "", "", []uint16{TransferFee}, Description{}},

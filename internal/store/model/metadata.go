@@ -89,3 +89,26 @@ func (r *Metadata) Value() (TokenMetadata, error) {
 		NextAt: r.NextAt, FetchedAt: r.FetchedAt,
 	}, c.Err
 }
+
+// Described are the columns of a query that reads tokens with their rows of token_metadata, as m, where they have one.
+type Described struct {
+	MetadataStatus string
+	ImageURL       string `bun:"image_url"`
+	Website        string
+	X              string
+	Telegram       string
+}
+
+// DescribedColumns reads Described.
+const DescribedColumns = "COALESCE(m.status, '') AS metadata_status, COALESCE(m.image_url, '') AS image_url, COALESCE(m.website, '') AS website, " +
+	"COALESCE(m.x, '') AS x, COALESCE(m.telegram, '') AS telegram"
+
+// Texts are what is shown of a token's description; nil while none was fetched. awaited says that its URI is noted.
+func (d *Described) Texts(mint market.Address) (m *TokenMetadata, awaited bool) {
+	if status := MetadataStatus(d.MetadataStatus); status == "" || status == MetadataNoted {
+		return nil, status == MetadataNoted
+	}
+	return &TokenMetadata{
+		Mint: mint, ImageURL: d.ImageURL, Website: d.Website, X: d.X, Telegram: d.Telegram, Status: MetadataStatus(d.MetadataStatus),
+	}, false
+}
