@@ -148,7 +148,8 @@ func (s Metadata) jobs(ctx context.Context, query string, args ...any) ([]Metada
 func (s Metadata) Since(ctx context.Context, chain string, seen int64) ([]TokenMetadata, error) {
 	chain = s.served.indexOf(chain)
 	var rows []model.Metadata
-	err := s.db.Read.NewSelect().Model(&rows).ExcludeColumn("image").Where("chain = ? AND commit_no > ? AND status <> ?", chain, seen, string(MetadataNoted)).Scan(ctx)
+	// On SQLite the URI stands behind the image.
+	err := s.db.Read.NewSelect().Model(&rows).ExcludeColumn("image", "uri").Where("chain = ? AND commit_no > ? AND status <> ?", chain, seen, string(MetadataNoted)).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read changed metadata: %w", err)
 	}
