@@ -31,8 +31,9 @@ const (
 	siblings = 4
 	// knownHolders is how many of the largest holders a check knows.
 	knownHolders = 32
-	// lastSales is how many of a token's newest sales a check may ask for, and amongTrades among how many of its newest trades they are looked for.
-	lastSales, amongTrades = 3, 200
+	// lastSales is how many of a token's newest sales a check may ask for, amongTrades among how many of its newest trades they are looked for, and withinSeconds among those
+	// of how long.
+	lastSales, amongTrades, withinSeconds = 3, 200, 7 * 86_400
 )
 
 // Knowledge is what the index has of a chain's tokens, for the checks.
@@ -80,14 +81,14 @@ func (k *Knowledge) Known(ctx context.Context, mint market.Address) (out trust.K
 		out.First = &first
 	}
 	out.LastSales = func(ctx context.Context, pool market.Address) ([]market.TxID, error) {
-		return k.lastSales(ctx, mint, pool)
+		return k.lastSales(ctx, mint, pool, out.Block.Time-withinSeconds)
 	}
 	return out, true, k.launch(ctx, mint, &out)
 }
 
-// lastSales finds the transactions of a token's newest sales in a pool.
-func (k *Knowledge) lastSales(ctx context.Context, mint, pool market.Address) (out []market.TxID, err error) {
-	trades, err := k.store.Trades.FlowsOf(ctx, k.index(), mint, []market.Address{pool}, 0, amongTrades)
+// lastSales finds the transactions of a token's newest sales in a pool, with a time of at least since.
+func (k *Knowledge) lastSales(ctx context.Context, mint, pool market.Address, since int64) (out []market.TxID, err error) {
+	trades, err := k.store.Trades.FlowsOf(ctx, k.index(), mint, []market.Address{pool}, since, amongTrades)
 	for _, t := range slices.Backward(trades) { // the oldest comes first
 		if t.Sell && len(out) < lastSales && !slices.Contains(out, t.Tx) {
 			out = append(out, t.Tx)

@@ -33,7 +33,7 @@ func FailureOf(failed string, logs []string) (f Failure, ok bool) {
 }
 
 // failing is the program of the first line that tells a failure. Where a call fails its caller does, too, so that the innermost program is told first. Lines that
-// a program writes itself begin in another way ("Program log: ").
+// a program writes itself have no key behind "Program " ("Program log: ", "Program data: ").
 func failing(logs []string) market.Address {
 	for _, line := range logs {
 		rest, isProgram := strings.CutPrefix(line, "Program ")
@@ -41,8 +41,9 @@ func failing(logs []string) market.Address {
 		if !isProgram || !strings.HasPrefix(why, "failed: ") {
 			continue
 		}
-		program, _ := market.ParseSolanaAddress(name) // none where it is no key
-		return program
+		if program, err := market.ParseSolanaAddress(name); err == nil {
+			return program
+		}
 	}
 	return market.Address{}
 }

@@ -18,6 +18,8 @@ type Call struct {
 	Quote         market.Address
 	QuoteDecimals uint8
 	HasDecimals   bool
+	// QuoteProgram is the token program that has the quote.
+	QuoteProgram market.Address
 	// Amount is how much of the token was offered.
 	Amount uint64
 
@@ -27,13 +29,12 @@ type Call struct {
 	data     []byte
 	// owner is the seller, from the account that the tokens left, to the one that the quote went to; to is none where the market pays the seller in SOL.
 	owner, from, to market.Address
-	// quoteProgram is the token program of the quote.
-	quoteProgram market.Address
 }
 
 // Same reports whether two calls are the same.
 func (c *Call) Same(other *Call) bool {
-	return c.program == other.program && c.form == other.form && slices.Equal(c.accounts, other.accounts) && slices.Equal(c.data, other.data)
+	return c.program == other.program && c.form == other.form && slices.Equal(c.accounts, other.accounts) && slices.Equal(c.data, other.data) &&
+		c.HasDecimals == other.HasDecimals && c.QuoteDecimals == other.QuoteDecimals
 }
 
 // Find finds a sale at a market in what a node tells of a transaction: the first call that can be made again. ok is false where there is none, or the answer is of another
@@ -67,7 +68,7 @@ func (t *transaction) sale(in *instruction, m *Market) (c Call, ok bool) {
 		return c, false
 	}
 	f := &m.forms[i]
-	c = Call{Quote: m.quote, form: f, program: m.program, data: data, Amount: binary.LittleEndian.Uint64(data[len(f.begin):]), quoteProgram: layout.TokenProgram}
+	c = Call{Quote: m.quote, form: f, program: m.program, data: data, Amount: binary.LittleEndian.Uint64(data[len(f.begin):]), QuoteProgram: layout.TokenProgram}
 	for _, place := range in.Accounts {
 		c.accounts = append(c.accounts, Meta{t.keys[place], t.isWritable(place)})
 	}
@@ -88,10 +89,10 @@ func (t *transaction) sale(in *instruction, m *Market) (c Call, ok bool) {
 		if k < 0 {
 			return c, false
 		}
-		c.quoteProgram = c.at(f.tokens[k][1])
+		c.QuoteProgram = c.at(f.tokens[k][1])
 	}
 	c.QuoteDecimals, c.HasDecimals = t.decimalsOf(m.quote)
-	return c, c.quoteProgram == layout.TokenProgram || c.quoteProgram == layout.Token2022Program
+	return c, c.QuoteProgram == layout.TokenProgram || c.QuoteProgram == layout.Token2022Program
 }
 
 // at is the account at a place of the call, counted from the end where the place is negative; none where it has fewer.
@@ -120,15 +121,15 @@ func (c *Call) By(holder, account market.Address, amount uint64) (s Sale, ok boo
 	instead := map[market.Address]market.Address{c.owner: holder, c.from: account}
 	var list []Instruction
 	if !c.to.IsNone() {
-		s.To = layout.UsualAccountOf(holder, c.quoteProgram, c.Quote)
+		s.To = layout.UsualAccountOf(holder, c.QuoteProgram, c.Quote)
 		instead[c.to] = s.To
-		list = append(list, opening(holder, s.To, c.Quote, c.quoteProgram))
+		list = append(list, opening(holder, s.To, c.Quote, c.QuoteProgram))
 	}
 	if c.form.accumulates {
 		// pump.fun's programs count what each trader trades in an account of the trader's. Where they give fees back, its usual account of the quote gets those.
 		ofSeller, ofHolder := accumulator(c.program, c.owner), accumulator(c.program, holder)
 		instead[ofSeller] = ofHolder
-		instead[layout.UsualAccountOf(ofSeller, c.quoteProgram, c.Quote)] = layout.UsualAccountOf(ofHolder, c.quoteProgram, c.Quote)
+		instead[layout.UsualAccountOf(ofSeller, c.QuoteProgram, c.Quote)] = layout.UsualAccountOf(ofHolder, c.QuoteProgram, c.Quote)
 	}
 	call := Instruction{Program: c.program, Accounts: slices.Clone(c.accounts), Data: slices.Clone(c.data)}
 	for i := range call.Accounts {

@@ -484,7 +484,7 @@ func TestFailures(t *testing.T) {
 		{`{"InstructionError":[1,{"Custom":17}]}`, inner, Failure{At: 1, Program: layout.TokenProgram, Code: 17, HasCode: true}, true},
 		{`{"InstructionError":[1,{"Custom":17}]}`, inner[4:], Failure{At: 1, Program: key(amm), Code: 17, HasCode: true}, true},
 		{`{"InstructionError":[1,{"Custom":17}]}`, []string{"Log truncated"}, Failure{At: 1, Code: 17, HasCode: true}, true},
-		{`{"InstructionError":[1,{"Custom":17}]}`, []string{"Program x failed: no", inner[3]}, Failure{At: 1, Code: 17, HasCode: true}, true},
+		{`{"InstructionError":[1,{"Custom":17}]}`, []string{"Program log: failed: x", "Program data: failed: x", inner[3]}, Failure{At: 1, Program: layout.TokenProgram, Code: 17, HasCode: true}, true},
 		{`{"InstructionError":[0,"InvalidAccountData"]}`, inner, Failure{Program: layout.TokenProgram}, true},
 		{`{"InstructionError":[0,{"BorshIoError":"no"}]}`, nil, Failure{}, true},
 		{`{"InstructionError":[0]}`, inner, Failure{}, false},
@@ -512,7 +512,7 @@ func TestAccumulators(t *testing.T) {
 	ofHolder, holderPaid := of(holder)
 	f := &pools[market.PumpSwap][0]
 	c := Call{
-		Quote: quote, form: f, program: program, data: append([]byte(f.begin), make([]byte, 16)...), owner: seller, from: numbered(43), to: numbered(44), quoteProgram: layout.Token2022Program,
+		Quote: quote, form: f, program: program, data: append([]byte(f.begin), make([]byte, 16)...), owner: seller, from: numbered(43), to: numbered(44), QuoteProgram: layout.Token2022Program,
 		accounts: []Meta{{seller, true}, {numbered(43), true}, {numbered(44), true}, {sellerPaid, true}, {ofSeller, true}, {numbered(45), false}},
 	}
 	s, ok := c.By(holder, numbered(46), 5)

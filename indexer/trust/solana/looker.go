@@ -100,8 +100,8 @@ func (l *Looker) Look(ctx context.Context, known *check.Known) (r *trust.Report,
 	}
 	k.first(ctx)
 	if !k.failed {
-		k.trySales(ctx)
 		k.askShares(ctx)
+		k.trySales(ctx) // last, since it may take all the time that is left
 	}
 	return k.report(), !k.failed && !k.firstFailed && !k.saleFailed && !k.sharesFailed, nil
 }
@@ -136,6 +136,8 @@ type look struct {
 	trials     []trial
 	unsold     string
 	saleFailed bool
+	// isHookUnread says that the program that decides about transfers ended a sale for a reason that it does not tell.
+	isHookUnread bool
 	// shares are those of the token's pool, if knowsShares; sharesFailed says that no node answered.
 	shares                    solana.Liquidity
 	knowsShares, sharesFailed bool

@@ -36,6 +36,7 @@ type told struct {
 	sold              map[market.Address]solana.Simulated
 	salesErr, soldErr error
 	offered           map[market.Address]uint64 // is filled with what each owner offers, unless it is nil
+	asked             map[market.TxID]int       // is filled with how often a transaction is asked for, unless it is nil
 	// shares are the pool's; noShares says that its account is another one, sharesErr that no node tells.
 	shares    solana.Liquidity
 	noShares  bool
@@ -56,6 +57,9 @@ func (n told) Holdings(_ context.Context, _, _ market.Address, owners []market.A
 }
 
 func (n told) Transaction(_ context.Context, tx market.TxID, _ int) ([]json.RawMessage, error) {
+	if n.asked != nil {
+		n.asked[tx]++
+	}
 	return n.sales[tx], n.salesErr
 }
 

@@ -22,25 +22,28 @@ const (
 	leastWorth = 1000
 	// leastPaid is the part of what a sale is worth that a market has to pay. An EVM chain's honeypot_sell fails below the same part.
 	leastPaid = 0.1
-	// mostBehind is how many slots the index may be behind a simulation, about a minute, that its price says what a sale is worth.
-	mostBehind = 150
+	// mostBehind is how many slots the index may be behind a simulation, some seconds, that its price says what a sale is worth.
+	mostBehind = 16
 	// attempts is how often a sale is simulated at most, where the head moves on between the node's two answers.
 	attempts = 2
-	// answers is how many nodes are asked for a sale that is made again, so that none of them decides alone which accounts it has.
+	// answers is how many nodes are asked for a sale that is made again. Where two have it, none of them decides alone which accounts it has.
 	answers = 2
 )
 
-// marketSale is the last sale at the token's market that can be made again.
+// marketSale is the newest sale at the token's market that can be made again.
 type marketSale struct {
 	call replay.Call
 	// price is how much of the quote one unit of the token is worth at the market; 0 while unknown. most is the most units that are to be sold.
 	price float64
 	most  uint64
-	// untold counts holders of whose sale nothing was told. After a few of them it isn't tried any more.
+	// untold counts holders for whom the call itself told nothing. After a few of them it isn't tried any more.
 	untold int
+
+	market replay.Market
+	older  []market.TxID // that weren't looked at yet, the newest first
 }
 
-// lastSale finds the last sale at the token's market that can be made again; nil where none is known.
+// lastSale finds the newest sale at the token's market that can be made again; nil where none is known.
 func (k *look) lastSale(ctx context.Context) *marketSale {
 	at, ok := k.saleMarket()
 	if !ok || k.known.LastSales == nil {
@@ -48,18 +51,31 @@ func (k *look) lastSale(ctx context.Context) *marketSale {
 	}
 	sales, err := k.known.LastSales(ctx, k.index.Market.ID)
 	k.saleFailed = k.saleFailed || err != nil
-	for _, tx := range sales {
+	s := &marketSale{market: at, older: sales}
+	if !k.olderSale(ctx, s) {
+		return nil
+	}
+	return s
+}
+
+// olderSale goes on to the next older sale that can be made again; ok is false where there is none.
+func (k *look) olderSale(ctx context.Context, s *marketSale) (ok bool) {
+	for len(s.older) > 0 {
+		tx := s.older[0]
+		s.older = s.older[1:]
 		told, err := k.l.node.Transaction(ctx, tx, answers)
 		k.saleFailed = k.saleFailed || err != nil
-		if call, ok := agreed(told, tx, &at); ok {
-			price, most := k.marketPrice()
-			if most == 0 {
-				most = call.Amount
-			}
-			return &marketSale{call: call, price: price, most: most}
+		call, ok := agreed(told, tx, &s.market)
+		if !ok {
+			continue
 		}
+		s.call = call
+		if s.price, s.most = k.marketPrice(); s.most == 0 {
+			s.most = call.Amount
+		}
+		return true
 	}
-	return nil
+	return false
 }
 
 // agreed is the sale that all nodes tell which tell the transaction; ok is false where they differ, or tell none that can be made again.
@@ -123,16 +139,12 @@ func (k *look) marketPrice() (price float64, most uint64) {
 	return price, uint64(units)
 }
 
-// trySale has a node make the last sale again, by a holder. told is false where that tells nothing of the token.
+// trySale has a node make the last sale again, by a holder. told is false where that tells nothing of the token. A holder that can't pay for the transaction, or is no wallet, takes
+// nothing from what is tried with others; a sale whose own call tells nothing does, as somebody may have made it so.
 func (k *look) trySale(ctx context.Context, s *marketSale, h solana.Holding) (told bool) {
 	if s == nil || s.untold == tried {
 		return false
 	}
-	defer func() {
-		if !told {
-			s.untold++
-		}
-	}()
 	sale, ok := s.call.By(h.Owner, h.Account, min(h.Amount, s.most))
 	if !ok {
 		return false
@@ -141,41 +153,49 @@ func (k *look) trySale(ctx context.Context, s *marketSale, h solana.Holding) (to
 	if !sale.To.IsNone() {
 		watched = append(watched, sale.To)
 	}
+	t := trial{holder: h, isSale: true}
 	var sim solana.Simulated
 	var err error
 	for range attempts {
-		sim, err = k.l.node.Simulate(ctx, sale.Transaction, h.Slot, watched...)
-		if err != nil || sim.Err != "" || sim.Slot == sim.BeforeSlot {
+		if sim, err = k.l.node.Simulate(ctx, sale.Transaction, h.Slot, watched...); err != nil || sim.Err != "" {
+			break
+		}
+		if t.detail, t.isLost = k.paid(s, &sim, h.Owner); t.detail != "" || sim.Slot == sim.BeforeSlot {
 			break
 		}
 	}
 	if err != nil {
+		s.untold = tried
 		if !k.hook().IsNone() { // else the transfer, which is tried then, tells
 			k.notSimulated(err)
 		}
 		return false
 	}
-	t := trial{holder: h, at: sim.Slot}
+	failure, failed := replay.FailureOf(sim.Err, sim.Logs)
 	if sim.Err != "" {
-		why := k.refusal(&sim, sale.At)
-		if why == "" {
-			return false
+		if why := k.refusal(s, &failure); failed && failure.At == sale.At && why != "" {
+			t.isRefused, t.detail = true, fmt.Sprintf("%s can't sell at the market: %s", h.Owner, why)
 		}
-		t.refused, t.detail = true, fmt.Sprintf("%s can't sell at the market: %s", h.Owner, why)
-	} else if t.detail, t.refused = k.paid(s, &sim, h.Owner); t.detail == "" {
-		return false
 	}
-	k.trials = append(k.trials, t)
-	return true
+	if t.at = sim.Slot; t.detail != "" {
+		k.trials = append(k.trials, t)
+		return true
+	}
+	if sim.Err == "" || failed && failure.At == sale.At {
+		k.isHookUnread = k.isHookUnread || sim.Err != "" && failure.Program == k.hook() && !k.hook().IsNone()
+		s.untold++
+		k.olderSale(ctx, s)
+	}
+	return false
 }
 
-// refusal is the token's rule by which a sale was refused; it is empty where something else ended it, which says nothing of the token: our transaction may be wrong.
-func (k *look) refusal(sim *solana.Simulated, at int) string {
-	f, ok := replay.FailureOf(sim.Err, sim.Logs)
+// refusal is the token's rule by which a sale was refused; it is empty where something else ended it, which says nothing of the token: our transaction may be wrong. What a
+// token program says of an account counts only where the quote can't be meant: it is of the other token program, or SOL, which nobody freezes.
+func (k *look) refusal(s *marketSale, f *replay.Failure) string {
 	switch {
-	case !ok || f.At != at || !f.HasCode || f.Program.IsNone():
+	case !f.HasCode || f.Program.IsNone():
 		return ""
-	case f.Program == k.told.Program:
+	case f.Program == k.told.Program && (s.call.Quote == k.l.wrapped || s.call.QuoteProgram != k.told.Program):
 		return refusals[f.Code]
 	case f.Program == k.hook() && !isOfAccounts(f.Code):
 		return fmt.Sprintf("program %s, which decides about each transfer, refuses it with error %d", f.Program, f.Code)

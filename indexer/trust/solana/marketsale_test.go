@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/solana"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/layout"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/replay"
 	check "github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -106,8 +107,8 @@ func TestSalesAtTheMarket(t *testing.T) {
 		"two nodes differ":      {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: {good[0], sale(t, "sell", key(54))}}, sold: both(pays(10, 0))}, result: trust.Pass, says: "can move"},
 		"the second lies":       {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: {good[0], json.RawMessage(`{}`)}}, sold: both(pays(10, 0))}, result: trust.Pass, says: "can move"},
 		"a tenth is paid":       {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, sold: both(pays(10, 1000))}, result: trust.Pass, says: "would get 0.000001 SOL"},
-		"less than a tenth":     {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, sold: both(pays(10, 999))}, result: trust.Fail, says: "would get 0.000000999 SOL for 10 tokens at the market, which are worth 0.00001 there"},
-		"nothing":               {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, sold: both(pays(10, 0))}, result: trust.Fail, says: "would get 0 SOL"},
+		"less than a tenth":     {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, sold: both(pays(10, 999))}, result: trust.Warn, says: "would get 0.000000999 SOL for 10 tokens at the market, which are worth 0.00001 there"},
+		"nothing":               {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, sold: both(pays(10, 0))}, result: trust.Warn, says: "would get 0 SOL"},
 		"one gets nothing":      {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, sold: map[market.Address]solana.Simulated{first: pays(10, 0), second: pays(10, 9000)}}, result: trust.Warn, says: "would get"},
 		"a slot went by":        {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, sold: both(shifted)}, result: trust.Pass, says: "can move"},
 		"nothing is sold":       {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, sold: both(pays(0, 9000))}, result: trust.Pass, says: "can move"},
@@ -174,6 +175,82 @@ func TestSalesThatTellNothing(t *testing.T) {
 	r, _ := reportOf(t, n, k)
 	if got := r.Find(trust.HoneypotSell); len(n.offered) != tried || got.Result != trust.Pass || len(got.Evidence) != 1 || !strings.Contains(got.Evidence[0].Detail, key(26).String()+" can move") {
 		t.Errorf("%d sales were tried, %+v", len(n.offered), got)
+	}
+}
+
+// TestHoldersThatCantPay: sales by three poor wallets take nothing from what others' sales tell, and transfers that go through don't either.
+func TestHoldersThatCantPay(t *testing.T) {
+	t.Parallel()
+	k := onCurve(saleTx)
+	n := told{
+		token: clean(), held: map[market.Address]uint64{}, offered: map[market.Address]uint64{}, sales: map[market.TxID][]json.RawMessage{saleTx: {sale(t, "sell", key(53))}},
+		fails: map[market.Address]string{}, sold: map[market.Address]solana.Simulated{},
+	}
+	for i := range byte(7) {
+		owner := key(21 + i)
+		k.Holders = append(k.Holders, check.Holding{Account: owner})
+		n.held[owner], n.sold[owner] = 100, refuses(key(30), "0", `{"Custom":17}`)
+		switch {
+		case i < 3: // they have no SOL at all, so that their transfers fail as well
+			n.sold[owner], n.fails[owner] = solana.Simulated{Slot: 15, Err: `"AccountNotFound"`}, `"AccountNotFound"`
+		case i == 3: // it has too little for an account of the quote
+			n.sold[owner] = refuses(key(30), "1", `{"Custom":1}`)
+		}
+	}
+	r, _ := reportOf(t, n, k)
+	if got := r.Find(trust.HoneypotSell); got.Result != trust.Fail || len(got.Evidence) != 3 || !strings.Contains(got.Evidence[0].Detail, key(24).String()+" can move") || !strings.Contains(got.Evidence[1].Detail, "can't sell") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestAHookThatLetsSomeSell: what it says to others isn't known, so that those it lets sell prove nothing.
+func TestAHookThatLetsSomeSell(t *testing.T) {
+	t.Parallel()
+	first, second, hook := key(21), key(22), key(6)
+	k := onCurve(saleTx)
+	k.Holders = []check.Holding{{Account: first}, {Account: second}}
+	n := told{
+		token: clean(), held: map[market.Address]uint64{first: 100, second: 100}, sales: map[market.TxID][]json.RawMessage{saleTx: {sale(t, "sell", key(53))}},
+		sold: map[market.Address]solana.Simulated{first: pays(10, 9000), second: refuses(hook, "0", `"InvalidArgument"`)},
+	}
+	n.token.Extensions = map[uint16][]byte{layout.TransferHook: append(make([]byte, 32), hook.Bytes()[1:]...)}
+	r, _ := reportOf(t, n, k)
+	if got := r.Find(trust.HoneypotSell); got.Result != trust.Unknown || got.UnknownReason != trust.HookNotSimulated || len(got.Evidence) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestASaleMadeToTellNothing: where the last sale's call tells nothing for a holder, the others make the one before it.
+func TestASaleMadeToTellNothing(t *testing.T) {
+	t.Parallel()
+	first, second, older := key(21), key(22), market.SolanaTx([64]byte{9})
+	k := onCurve(saleTx, older)
+	k.Holders = []check.Holding{{Account: first}, {Account: second}}
+	made := string(sale(t, "sell", key(54)))
+	n := told{
+		token: clean(), held: map[market.Address]uint64{first: 100, second: 100}, offered: map[market.Address]uint64{},
+		sales: map[market.TxID][]json.RawMessage{saleTx: {sale(t, "sell", key(53))}, older: {json.RawMessage(strings.Replace(made, saleTx.String(), older.String(), 1))}},
+		sold:  map[market.Address]solana.Simulated{first: refuses(key(70), "0", `{"Custom":6001}`), second: pays(10, 9000)},
+	}
+	asked := map[market.TxID]int{}
+	n.asked = asked
+	r, _ := reportOf(t, n, k)
+	if got := r.Find(trust.HoneypotSell); got.Result != trust.Pass || len(got.Evidence) != 2 || asked[saleTx] != 1 || asked[older] != 1 {
+		t.Errorf("%v, %+v", asked, got)
+	}
+}
+
+// TestWhatIsFrozen: an error that may be of the quote's account says nothing of the token.
+func TestWhatIsFrozen(t *testing.T) {
+	t.Parallel()
+	for quote, counts := range map[market.Address]bool{key(9): true, key(10): false} {
+		k := &look{known: known(), l: &Looker{wrapped: key(9)}, told: solana.Token{Program: layout.TokenProgram}}
+		s := &marketSale{}
+		s.call.Quote, s.call.QuoteProgram = quote, layout.TokenProgram
+		f := replay.Failure{Program: layout.TokenProgram, Code: 17, HasCode: true}
+		if why := k.refusal(s, &f); (why != "") != counts {
+			t.Errorf("paid in %s: %q", quote, why)
+		}
 	}
 }
 

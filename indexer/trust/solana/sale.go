@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/solana"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/layout"
@@ -28,8 +29,10 @@ type trial struct {
 	holder solana.Holding
 	at     uint64
 	detail string
-	// refused says that the token's rules forbid it, or that the market would pay next to nothing.
-	refused bool
+	// isSale says that it is a sale at the market.
+	isSale bool
+	// isRefused says that the token's rules forbid it, isLost that the market would pay next to nothing.
+	isRefused, isLost bool
 }
 
 // trySales has nodes try whether holders can let go of the token: by the last sale at the market, made again by each of them, and where that tells nothing, by a transfer.
@@ -49,6 +52,9 @@ func (k *look) trySales(ctx context.Context) {
 	hasHook := !k.hook().IsNone()
 	if hasHook {
 		k.unsold = trust.HookNotSimulated
+		if k.saleFailed {
+			k.unsold = trust.CallFailed
+		}
 		if s == nil {
 			return
 		}
@@ -99,7 +105,7 @@ func (k *look) tryMove(ctx context.Context, from solana.Holding, into *solana.Ho
 		if why == "" {
 			return true // the holder can't pay the fee, is no wallet, or has sold meanwhile
 		}
-		t.refused, t.detail = true, fmt.Sprintf("%s can't move %s: %s", from.Owner, what, why)
+		t.isRefused, t.detail = true, fmt.Sprintf("%s can't move %s: %s", from.Owner, what, why)
 	}
 	k.trials = append(k.trials, t)
 	return true
@@ -137,20 +143,33 @@ func (k *look) honeypot(rule trust.Rule) trust.Check {
 	case len(k.trials) == 0:
 		return rule.Unknown(k.unsold)
 	}
-	refused := 0
-	var evidence []trust.Evidence
-	for _, t := range k.trials {
-		if t.refused {
+	bad := func(t trial) bool { return t.isRefused || t.isLost }
+	badSale := func(t trial) bool { return t.isSale && bad(t) }
+	count := k.trials
+	if slices.ContainsFunc(count, badSale) { // a transfer that goes through says nothing of the market then
+		count = slices.DeleteFunc(slices.Clone(count), func(t trial) bool { return !t.isSale && !bad(t) })
+	}
+	refused, lost := 0, 0
+	for _, t := range count {
+		if t.isRefused {
 			refused++
 		}
+		if t.isLost {
+			lost++
+		}
+	}
+	var evidence []trust.Evidence
+	for _, t := range k.trials {
 		evidence = append(evidence, trust.Evidence{Kind: "simulation", Ref: t.holder.Account.String(), Block: t.at, Detail: t.detail})
 	}
 	c := rule.Pass(false)
 	switch {
-	case refused > 1 && refused == len(k.trials):
+	case refused > 1 && refused+lost == len(count):
 		c = rule.Judge(trust.Fail, trust.Critical, true)
-	case refused > 0: // one holder's account may be frozen for what that holder did
+	case refused+lost > 0: // one holder's account may be frozen for what that holder did, and a price is of another moment than a sale
 		c = rule.Judge(trust.Warn, trust.High, false)
+	case k.isHookUnread: // the program that decides about transfers let some sell, and ended others' sales for a reason that it doesn't say
+		return with(rule.Unknown(trust.HookNotSimulated), evidence...)
 	}
 	return with(c, evidence...)
 }
