@@ -128,6 +128,7 @@ func TestSalesAtTheMarket(t *testing.T) {
 		"a hook's bad account":  {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, sold: both(refuses(hook, "0", `"InvalidAccountData"`))}, extensions: hooked, result: trust.Unknown, why: trust.HookNotSimulated},
 		"a hook of Anchor":      {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, sold: both(refuses(hook, "0", `{"Custom":3012}`))}, extensions: hooked, result: trust.Unknown, why: trust.HookNotSimulated},
 		"a hook, nobody sold":   {node: told{}, none: true, extensions: hooked, result: trust.Unknown, why: trust.HookNotSimulated},
+		"a hook, none has it":   {node: told{salesErr: errors.New("no answer")}, extensions: hooked, result: trust.Unknown, why: trust.CallFailed, partly: true},
 		"a hook, none simulate": {node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, soldErr: solana.ErrNotSimulated}, extensions: hooked, result: trust.Unknown, why: trust.RPCCapability},
 		"a hook, no answer": {
 			node: told{sales: map[market.TxID][]json.RawMessage{saleTx: good}, soldErr: errors.New("no answer")}, extensions: hooked, result: trust.Unknown, why: trust.CallFailed, partly: true,
