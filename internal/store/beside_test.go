@@ -105,6 +105,7 @@ func TestMetadataComesBack(t *testing.T) {
 // TestMetadataDue asks what is to be fetched while launches come, are fetched, fail, and are taken back and come again.
 func TestMetadataDue(t *testing.T) {
 	t.Parallel()
+	const second = 1_700_000_000
 	for _, kind := range storetest.Both {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -140,34 +141,34 @@ func TestMetadataDue(t *testing.T) {
 			}
 			commit(1, announced(1, 0), announced(1, 1))
 			commit(2, announced(2, 1), announced(2, 0))
-			due(9, 9, "201 ipfs://2.1 0", "200 ipfs://2.0 0", "101 ipfs://1.1 0", "100 ipfs://1.0 0")
-			due(9, 3, "201 ipfs://2.1 0", "200 ipfs://2.0 0", "101 ipfs://1.1 0")
-			due(9, 0)
-			save(address(100), 2, 8)
-			save(address(201), 1, 7)
+			due(second+9, 9, "201 ipfs://2.1 0", "200 ipfs://2.0 0", "101 ipfs://1.1 0", "100 ipfs://1.0 0")
+			due(second+9, 3, "201 ipfs://2.1 0", "200 ipfs://2.0 0", "101 ipfs://1.1 0")
+			due(second+9, 0)
+			save(address(100), 2, second+8)
+			save(address(201), 1, second+7)
 			save(address(101), 5, 0) // never again
-			due(9, 9, "200 ipfs://2.0 0", "201 ipfs://2.1 1", "100 ipfs://1.0 2")
-			due(9, 2, "200 ipfs://2.0 0", "201 ipfs://2.1 1")
-			due(7, 9, "200 ipfs://2.0 0", "201 ipfs://2.1 1")
+			due(second+9, 9, "200 ipfs://2.0 0", "201 ipfs://2.1 1", "100 ipfs://1.0 2")
+			due(second+9, 2, "200 ipfs://2.0 0", "201 ipfs://2.1 1")
+			due(second+7, 9, "200 ipfs://2.0 0", "201 ipfs://2.1 1")
 			traded := announced(1, 1) // a row that a commit writes over stays fetched
 			traded.Traded = true
 			commit(3, traded)
-			due(9, 9, "200 ipfs://2.0 0", "201 ipfs://2.1 1", "100 ipfs://1.0 2")
+			due(second+9, 9, "200 ipfs://2.0 0", "201 ipfs://2.1 1", "100 ipfs://1.0 2")
 			for _, block := range []uint64{2, 1} {
 				if _, err := s.Rewind(ctx, l, block); err != nil {
 					t.Fatal(err)
 				}
 			}
-			due(9, 9, "100 ipfs://1.0 2")
+			due(second+9, 9, "100 ipfs://1.0 2")
 			again := announced(2, 1)
 			again.Metadata = "ipfs://another"
 			delete(truth, again.Mint)
 			commit(2, again)
-			due(9, 9, "201 ipfs://another 0", "100 ipfs://1.0 2")
+			due(second+9, 9, "201 ipfs://another 0", "100 ipfs://1.0 2")
 			if m, ok, err := s.Metadata.At(ctx, "base", again.Mint); !ok || err != nil || m.Attempts != 1 {
 				t.Errorf("the reorg took metadata back: %+v, %v, %v", m, ok, err)
 			}
-			if other, err := s.Metadata.Due(ctx, "bsc", 9, 9); err != nil || len(other) != 0 {
+			if other, err := s.Metadata.Due(ctx, "bsc", second+9, 9); err != nil || len(other) != 0 {
 				t.Errorf("due on another chain: %v, %v", other, err)
 			}
 		})

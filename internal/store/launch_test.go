@@ -326,6 +326,7 @@ func TestPlans(t *testing.T) {
 		"mute":           {"INDEX tokens_mute (has_decimals=? AND first_block>? AND first_block<?)"},
 		"metadata new":   {"INDEX launches_waiting (chain=?)"},
 		"metadata again": {"INDEX token_metadata_next (chain=? AND next_at>? AND next_at<?)", "SEARCH l USING"},
+		"metadata noted": {"INDEX token_metadata_next (chain=? AND next_at>? AND next_at<?)", "SEARCH l USING"},
 		"trust":          {"INDEX pools_traded (chain=? AND last_trade_at>?)", "SEARCH l USING"},
 		"ticker":         {"INDEX tokens_ticker (<expr>=?)"},
 		"first fact":     {"INDEX facts_token (ref=?)"},

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/commitlog"
@@ -85,45 +86,57 @@ func (s *rows) commitBeside(ctx context.Context, l *Lease, kinds commitlog.Kinds
 	return err
 }
 
-// notedURI is a row of token_metadata of which nothing was fetched yet. It is due at once: the number of the commit stands where a time does, so that the first
-// that was noted is the first to be fetched.
-const notedURI = "INSERT INTO token_metadata (chain, mint, image_url, website, x, telegram, description, status, reason, attempts, next_at, fetched_at, commit_no, uri) " +
-	"VALUES (?, ?, '', '', '', '', '', ?, '', 0, ?, 0, ?, ?) ON CONFLICT DO NOTHING"
-
 // noteURIs notes of the tokens that a commit's facts tell a URI of that what it leads to is to be fetched. What is there already of such a token stays: a block
-// that is indexed again, after a reorg or from kept facts, tells the same.
+// that is indexed again, after a reorg or from kept facts, tells the same. Where others have a time the row has the commit's number.
 func noteURIs(ctx context.Context, tx *database.Transaction, chain string, no int64, facts []StoredFact) error {
+	var rows []model.Metadata
 	for i := range facts {
-		f, ok := facts[i].Fact.(market.TokenFact)
-		if !ok || f.URI == "" {
-			continue
+		if f, ok := facts[i].Fact.(market.TokenFact); ok && f.URI != "" {
+			rows = append(rows, model.Metadata{Chain: chain, Mint: f.Token.Bytes(), Status: string(MetadataNoted), NextAt: no, CommitNo: no, URI: f.URI})
 		}
-		if _, err := tx.NewRaw(notedURI, chain, f.Token.Bytes(), string(MetadataNoted), no, no, f.URI).Exec(ctx); err != nil {
-			return fmt.Errorf("database: note a token's URI: %w", err)
+	}
+	for piece := range slices.Chunk(rows, notedAtOnce) {
+		if _, err := tx.NewInsert().Model(&piece).On("CONFLICT DO NOTHING").Exec(ctx); err != nil {
+			return fmt.Errorf("database: note tokens' URIs: %w", err)
 		}
 	}
 	return nil
 }
 
+// notedAtOnce is how many tokens' URIs are noted by one statement.
+const notedAtOnce = 500
+
+// firstSecond parts times, which are unix seconds above it, from commits' numbers, which are below.
+const firstSecond = 1_000_000_000
+
+// The tokens whose metadata is to be fetched. One that was launched is fetched by its announcement, whatever its own URI says.
 const (
 	metadataNew = "SELECT mint, metadata, image, TRUE AS launched, 0 AS attempts FROM launches WHERE chain = ? AND has_metadata IS NULL " +
 		"ORDER BY block DESC, log_index DESC LIMIT ?"
-	// metadataAgain has a token that was launched fetched by its announcement, whatever its own URI says.
-	metadataAgain = "SELECT m.mint, COALESCE(l.metadata, m.uri) AS metadata, COALESCE(l.image, '') AS image, l.mint IS NOT NULL AS launched, m.attempts " +
-		"FROM token_metadata m LEFT JOIN launches l ON l.chain = m.chain AND l.mint = m.mint WHERE m.chain = ? AND m.next_at > 0 AND m.next_at <= ? " +
-		"AND (l.has_metadata IS NOT NULL OR (l.mint IS NULL AND m.uri <> '')) ORDER BY m.next_at, m.mint LIMIT ?"
+	metadataKnown = "SELECT m.mint, COALESCE(l.metadata, m.uri) AS metadata, COALESCE(l.image, '') AS image, l.mint IS NOT NULL AS launched, m.attempts " +
+		"FROM token_metadata m LEFT JOIN launches l ON l.chain = m.chain AND l.mint = m.mint WHERE m.chain = ? AND m.next_at > 0 AND m.next_at > ? AND m.next_at <= ? " +
+		"AND (l.has_metadata IS NOT NULL OR (l.mint IS NULL AND m.uri <> '')) "
+	metadataAgain = metadataKnown + "ORDER BY m.next_at, m.mint LIMIT ?"
+	metadataNoted = metadataKnown + "ORDER BY m.next_at DESC, m.mint LIMIT ?"
 )
 
-// Due lists up to limit tokens whose metadata is to be fetched: the launches that nothing was saved of yet, the newest
-// first, then tokens whose URI is noted and those to be tried again by now (unix seconds), the longest due first. A launch that a reorg took away and
-// the chain brought back, perhaps with another announcement, counts as new.
+// Due lists up to limit tokens whose metadata is to be fetched. First come the launches that nothing was saved of yet, the newest first. Those to be tried again by now
+// (unix seconds), the longest due first, and those whose own URI is noted, the newest first, share the rest half and half, so that many of the one don't keep the others out.
+// A launch that a reorg took away and the chain brought back, perhaps with another announcement, counts as new.
 func (s Metadata) Due(ctx context.Context, chain string, now int64, limit int) ([]MetadataJob, error) {
 	jobs, err := s.jobs(ctx, metadataNew, chain, limit)
-	if err != nil || len(jobs) >= limit {
+	rest := limit - len(jobs)
+	if err != nil || rest <= 0 {
 		return jobs, err
 	}
-	again, err := s.jobs(ctx, metadataAgain, chain, now, limit-len(jobs))
-	return append(jobs, again...), err
+	again, err := s.jobs(ctx, metadataAgain, chain, firstSecond, now, rest)
+	if err != nil {
+		return jobs, err
+	}
+	noted, err := s.jobs(ctx, metadataNoted, chain, 0, firstSecond, rest)
+	again = again[:min(len(again), max(rest-rest/2, rest-len(noted)))]
+	noted = noted[:min(len(noted), rest-len(again))]
+	return slices.Concat(jobs, again, noted), err
 }
 
 func (s Metadata) jobs(ctx context.Context, query string, args ...any) ([]MetadataJob, error) {

@@ -87,12 +87,12 @@ func TestURIsAreNoted(t *testing.T) {
 			w.has(9, "", true)
 			w.has(8, "", false)
 			w.tells(3, map[int]string{9: "another"}) // what is there stays
-			jobs := w.due(now, "200 ipfs://2.0 true 0", "9 uri 9 false 0", "7 uri 7 false 0")
+			jobs := w.due(now, "200 ipfs://2.0 true 0", "7 uri 7 false 0", "9 uri 9 false 0")
 			if other, err := s.Metadata.Due(t.Context(), "bsc", now, 9); err != nil || len(other) != 0 {
 				t.Errorf("due on another chain: %v, %v", other, err)
 			}
-			w.save(&jobs[1], "https://nine.example", 0)
-			w.save(&jobs[2], "https://seven.example", now+5)
+			w.save(&jobs[2], "https://nine.example", 0)
+			w.save(&jobs[1], "https://seven.example", now+5)
 			w.has(9, "https://nine.example", false)
 			w.due(now, "200 ipfs://2.0 true 0")
 			w.due(now+5, "200 ipfs://2.0 true 0", "7 uri 7 false 1")
@@ -146,10 +146,10 @@ func TestURIsOfAnotherIndex(t *testing.T) {
 			w.tells(2, map[int]string{8: "uri 8"})
 			w.tells(3, map[int]string{7: "uri 7"})
 			w.tells(4, map[int]string{6: "uri 6"})
-			jobs := w.due(now, "9 uri 9 false 0", "8 uri 8 false 0", "7 uri 7 false 0", "6 uri 6 false 0")
-			w.save(&jobs[0], "https://nine.example", 0)
-			w.save(&jobs[1], "https://eight.example", 0)
-			w.save(&jobs[2], "https://seven.example", now)
+			jobs := w.due(now, "6 uri 6 false 0", "7 uri 7 false 0", "8 uri 8 false 0", "9 uri 9 false 0")
+			w.save(&jobs[3], "https://nine.example", 0)
+			w.save(&jobs[2], "https://eight.example", 0)
+			w.save(&jobs[1], "https://seven.example", now)
 			if err := s.Indexes.Begin(t.Context(), "base", 2); err != nil {
 				t.Fatal(err)
 			}
@@ -165,9 +165,52 @@ func TestURIsOfAnotherIndex(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			w.due(now, "8 another false 0", "6 uri 6 false 0", "7 uri 7 false 1")
+			w.due(now, "7 uri 7 false 1", "6 uri 6 false 0", "8 another false 0")
 			if at, ok, err := s.Metadata.At(t.Context(), "base~2", address(9)); err != nil || !ok || at.Website != "https://nine.example" {
 				t.Errorf("it has %+v, %v, %v", at, ok, err)
+			}
+		})
+	}
+}
+
+// TestNotedURIsAndRetries: many of the one don't keep the others out.
+func TestNotedURIsAndRetries(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w := &uriWorld{t, storetest.Open(t, kind), nil, map[market.Address]market.Launch{}}
+			w.l = lease(t, w.s)
+			now := time.Now().Unix()
+			uris := map[int]string{}
+			for token := range 1200 { // more than are noted by one statement
+				uris[token] = fmt.Sprintf("uri %d", token)
+			}
+			w.tells(1, uris)
+			count := func(limit, retries, noted int) {
+				t.Helper()
+				jobs, err := w.s.Metadata.Due(t.Context(), w.l.Chain, now, limit)
+				got := map[int32]int{}
+				for _, j := range jobs {
+					got[j.Attempts]++
+				}
+				if err != nil || got[1] != retries || got[0] != noted {
+					t.Errorf("of %d there are %d retries and %d noted, want %d and %d; %v", limit, got[1], got[0], retries, noted, err)
+				}
+			}
+			count(1199, 0, 1199)
+			count(1300, 0, 1200)
+			for token := range 100 {
+				w.save(&store.MetadataJob{Mint: address(token), Metadata: uris[token]}, "", now)
+			}
+			for limit, want := range map[int][2]int{0: {0, 0}, 1: {1, 0}, 2: {1, 1}, 200: {100, 100}, 201: {100, 101}, 150: {75, 75}, 1199: {100, 1099}, 1300: {100, 1100}} {
+				count(limit, want[0], want[1])
+			}
+			for token := 100; token < 1190; token++ {
+				w.save(&store.MetadataJob{Mint: address(token), Metadata: uris[token]}, "", now)
+			}
+			for limit, want := range map[int][2]int{10: {5, 5}, 20: {10, 10}, 30: {20, 10}, 2000: {1190, 10}} {
+				count(limit, want[0], want[1])
 			}
 		})
 	}

@@ -321,6 +321,9 @@ func (b *chainTokens) readQuotes(ctx context.Context, src *source) error {
 
 // readMetadata takes in what was fetched beside the chain: of tokens that were read before.
 func (b *chainTokens) readMetadata(ctx context.Context, src *source) error {
+	if b.seen == 0 {
+		return nil // each token was read with its own
+	}
 	list, err := src.store.Metadata.Since(ctx, b.chain, b.seen)
 	if err != nil {
 		return err
