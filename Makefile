@@ -96,7 +96,8 @@ fuzz: ## Fuzz the decoders, the reading of answers, headers and logs, the cleani
 	go test -run '^$$' -fuzz FuzzParseBlock -fuzztime 60s -fuzzminimizetime 20x ./indexer/solana/decode
 	go test -run '^$$' -fuzz FuzzWire -fuzztime 60s -fuzzminimizetime 20x ./indexer/solana/decode
 	go test -run '^$$' -fuzz FuzzHoldings -fuzztime 60s -fuzzminimizetime 20x ./indexer/solana
-	go test -run '^$$' -fuzz FuzzAccount -fuzztime 60s ./indexer/solana
+	go test -run '^$$' -fuzz FuzzAccount -fuzztime 60s ./indexer/solana/layout
+	go test -run '^$$' -fuzz FuzzSale -fuzztime 60s -fuzzminimizetime 20x ./indexer/solana/replay
 	go test -run '^$$' -fuzz FuzzText -fuzztime 60s ./internal/plain
 	go test -run '^$$' -fuzz FuzzLine -fuzztime 60s ./members/intake
 	go test -run '^$$' -fuzz FuzzFind -fuzztime 60s ./internal/rich

@@ -10,7 +10,7 @@ import (
 )
 
 // digestForm is the form of digests. Whoever changes digestOf, or what a decoder makes of a block, raises it.
-const digestForm = 5
+const digestForm = 6
 
 // hashDecoded is the first bytes of a hash of the programs and accounts that blocks are decoded for, and of the form of digests.
 func hashDecoded(c *chainconfig.Chain) (sum [8]byte) {

@@ -471,6 +471,7 @@ func fuzzed(tb testing.TB) (out []json.RawMessage) {
 		cpmmSwap(accountOf("input_token_mint"), accountOf("output_token_mint")), cpmmLiquidity("deposit", 0), cpmmLiquidity("withdraw", 1),
 		{program: MeteoraDBC, accounts: toDAMM.Accounts["migration_damm_v2"], data: toDAMM.Instructions["migration_damm_v2"]},
 		{program: LaunchLab, accounts: launchLabMoved, data: launchLabToCPMM[:]},
+		{program: LaunchLab, accounts: launchLabMovedToAMM, data: launchLabToAMMv4[:]},
 	} {
 		block(c.raw(tb))
 	}

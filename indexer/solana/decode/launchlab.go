@@ -94,10 +94,11 @@ var (
 	launchLabToAMMv4 = instructionNamed("migrate_to_amm")
 )
 
-// Accounts of both, and of the one that moves to a pool of the CPMM.
+// Accounts of both, of the one that moves to a pool of the CPMM, and of the one that moves to a pool of AMM v4.
 const (
 	launchLabMovedBase = 1
 	launchLabCPMMPool  = 5
+	launchLabAMMv4Pool = 13
 )
 
 // launchLabMigrate is the end of a curve. Which venue's the launch is the token tells, since not every one of these instructions names a configuration.
@@ -108,7 +109,9 @@ func launchLabMigrate(c *call) {
 		return
 	case discriminator(disc) == launchLabToCPMM:
 		e.Pool = c.account(launchLabCPMMPool)
-	case discriminator(disc) != launchLabToAMMv4:
+	case discriminator(disc) == launchLabToAMMv4:
+		e.Pool = c.account(launchLabAMMv4Pool)
+	default:
 		return
 	}
 	for _, e.Venue = range c.r.d.idsOf(chainconfig.RaydiumLaunchLab) {

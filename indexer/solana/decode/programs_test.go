@@ -286,6 +286,12 @@ func TestASwapBesideAnotherPoolsAccount(t *testing.T) {
 // launchLabMoved are accounts of the instructions that move a full curve of LaunchLab to a pool.
 var launchLabMoved = []string{"payer", "base_mint", "quote_mint", "platform_config", "cpswap_program", "cpswap_pool"}
 
+// launchLabMovedToAMM are accounts of the instruction that moves a full curve of LaunchLab to a pool of AMM v4.
+var launchLabMovedToAMM = []string{
+	"payer", "base_mint", "quote_mint", "openbook_program", "market", "request_queue", "event_queue", "bids", "asks", "market_vault_signer", "market_base_vault", "market_quote_vault",
+	"amm_program", "amm_pool",
+}
+
 // TestMigrations: instructions that move a full curve's funds to a pool, of which no event tells.
 func TestMigrations(t *testing.T) {
 	d := newDecoder(t, everything())
@@ -305,8 +311,10 @@ func TestMigrations(t *testing.T) {
 		"migrate_to_cpswap": {LaunchLab, launchLabMoved, []market.Event{
 			market.Graduated{Venue: "launchlab", Token: key(accountOf("base_mint")), Pool: key(accountOf("cpswap_pool"))},
 		}},
-		"migrate_to_amm": {LaunchLab, launchLabMoved, []market.Event{market.Graduated{Venue: "launchlab", Token: key(accountOf("base_mint"))}}},
-		"another":        {LaunchLab, launchLabMoved, nil},
+		"migrate_to_amm": {LaunchLab, launchLabMovedToAMM, []market.Event{
+			market.Graduated{Venue: "launchlab", Token: key(accountOf("base_mint")), Pool: key(accountOf("amm_pool"))},
+		}},
+		"another": {LaunchLab, launchLabMoved, nil},
 	} {
 		instruction := instructionNamed(name)
 		call := calls{program: c.program, accounts: c.accounts, data: instruction[:]}

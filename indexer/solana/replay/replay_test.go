@@ -94,10 +94,10 @@ var recordedSales = map[string]recordedSale{
 
 // recordings are the recorded transactions with the sales, as a node tells them. Of some the recording doesn't tell which keys are written: of those only the one that signs
 // is said to be special.
-func recordings(t *testing.T) map[string]json.RawMessage {
-	t.Helper()
+func recordings(tb testing.TB) map[string]json.RawMessage {
+	tb.Helper()
 	out := map[string]json.RawMessage{}
-	for _, tx := range solanatest.Recorded(t) {
+	for _, tx := range solanatest.Recorded(tb) {
 		want, ok := recordedSales[tx.Signature]
 		if !ok {
 			continue
@@ -108,19 +108,19 @@ func recordings(t *testing.T) map[string]json.RawMessage {
 		}
 		var message map[string]json.RawMessage
 		if err := errors.Join(json.Unmarshal(tx.Raw, &told), json.Unmarshal(told.Transaction["message"], &message)); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		var err, err2 error
 		message["header"], err = json.Marshal(map[string]int{"numRequiredSignatures": 1, "numReadonlySignedAccounts": 0, "numReadonlyUnsignedAccounts": want.unwritten})
 		told.Transaction["message"], err2 = json.Marshal(message)
 		raw, err3 := json.Marshal(told)
 		if err := errors.Join(err, err2, err3); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		out[tx.Signature] = raw
 	}
 	if len(out) != len(recordedSales) {
-		t.Fatalf("%d of %d recordings", len(out), len(recordedSales))
+		tb.Fatalf("%d of %d recordings", len(out), len(recordedSales))
 	}
 	return out
 }
@@ -530,4 +530,27 @@ func TestAccumulators(t *testing.T) {
 	if !w.isWritten(ofHolder) || !w.isWritten(holderPaid) || w.isWritten(numbered(45)) {
 		t.Errorf("%+v", w)
 	}
+}
+
+// FuzzSale: whatever a node tells of a transaction and of a simulation is read without a crash, and a sale that is found can be written, within a transaction's length.
+func FuzzSale(f *testing.F) {
+	raws := recordings(f)
+	for signature, sale := range recordedSales {
+		f.Add([]byte(raws[signature]), signature, `{"InstructionError":[1,{"Custom":17}]}`, "Program "+sale.owner+" failed: custom program error: 0x11")
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, signature, failed, line string) {
+		for _, sale := range recordedSales {
+			m, ok := sale.market()
+			tx, err := market.ParseTx(signature)
+			if !ok || err != nil {
+				continue
+			}
+			if c, ok := Find(raw, tx, &m); ok {
+				if s, ok := c.By(numbered(1), numbered(2), 77); ok && (len(s.Transaction) == 0 || len(s.Transaction) > 1232) {
+					t.Fatalf("a transaction of %d bytes", len(s.Transaction))
+				}
+			}
+		}
+		FailureOf(failed, []string{line})
+	})
 }

@@ -21,7 +21,7 @@ func start(t *testing.T) *svm.Chain {
 	return c
 }
 
-// TestAnotherClient has @solana/web3.js, which nobody here wrote, read and write the chain by every call that it knows and the node has.
+// TestAnotherClient has @solana/web3.js, which nobody here wrote, read and write the chain by every call that the node has.
 func TestAnotherClient(t *testing.T) {
 	t.Parallel()
 	c := start(t)

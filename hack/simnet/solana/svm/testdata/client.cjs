@@ -124,6 +124,11 @@ async function main() {
   assert.ok((await c.getBlockSignatures(told.slot)).signatures.includes(wrapped));
   await assert.rejects(c.getBlock(told.slot + 1_000_000, { maxSupportedTransactionVersion: 0 }), (err) => err.code === -32004);
   const all = await c.getBlocks(first, told.slot);
+  // Three calls that it has no function for, through the one by which it makes all others.
+  const ask = async (...call) => (await c._rpcRequest(...call)).result;
+  assert.deepEqual(await ask('getBlocksWithLimit', [first, 3, { commitment: c.commitment }]), all.slice(0, 3));
+  assert.equal(await ask('getHealth', []), 'ok');
+  assert.equal(new w3.PublicKey((await ask('getIdentity', [])).identity).toBytes().length, 32);
   const gap = all.findIndex((s, i) => i > 0 && s > all[i - 1] + 1);
   await assert.rejects(c.getBlock(all[gap] - 1, { maxSupportedTransactionVersion: 0 }), (err) => err.code === -32007);
   const signatures = await c.getSignaturesForAddress(a.publicKey);
