@@ -103,14 +103,12 @@ func noteURIs(ctx context.Context, tx *database.Transaction, chain string, no in
 	return nil
 }
 
-// notedAtOnce is how many tokens' URIs are noted by one statement.
-const notedAtOnce = 500
-
-// firstSecond parts times, which are unix seconds above it, from commits' numbers, which are below.
-const firstSecond = 1_000_000_000
-
 // The tokens whose metadata is to be fetched. One that was launched is fetched by its announcement, whatever its own URI says.
 const (
+	// notedAtOnce is how many tokens' URIs are noted by one statement.
+	notedAtOnce = 500
+	// firstSecond parts times, which are unix seconds above it, from commits' numbers, which are below.
+	firstSecond = 1_000_000_000
 	metadataNew = "SELECT mint, metadata, image, TRUE AS launched, 0 AS attempts FROM launches WHERE chain = ? AND has_metadata IS NULL " +
 		"ORDER BY block DESC, log_index DESC LIMIT ?"
 	metadataKnown = "SELECT m.mint, COALESCE(l.metadata, m.uri) AS metadata, COALESCE(l.image, '') AS image, l.mint IS NOT NULL AS launched, m.attempts " +

@@ -95,11 +95,7 @@ var (
 )
 
 // Accounts of both, of the one that moves to a pool of the CPMM, and of the one that moves to a pool of AMM v4.
-const (
-	launchLabMovedBase = 1
-	launchLabCPMMPool  = 5
-	launchLabAMMv4Pool = 13
-)
+const launchLabMovedBase, launchLabCPMMPool, launchLabAMMv4Pool = 1, 5, 13
 
 // launchLabMigrate is the end of a curve. Which venue's the launch is the token tells, since not every one of these instructions names a configuration.
 func launchLabMigrate(c *call) {
