@@ -89,7 +89,8 @@ func PriceSource(f figures.Figures) contract.FigureSource {
 	}
 }
 
-// MarketToken is the wire form of a token's figures; each unknown one has its reason. A launched token has metadata, or will have.
+// MarketToken is the wire form of a token's figures; each unknown one has its reason. launched says that the token was launched, and that its metadata may
+// still be fetched: a picture is then awaited, and not missing.
 func MarketToken(t *figures.Token, f figures.Figures, launched bool) contract.MarketToken {
 	why := NewNotes(t)
 	out := contract.MarketToken{

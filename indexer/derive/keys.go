@@ -388,7 +388,7 @@ type set[K comparable] struct {
 	seen map[K]struct{}
 	list []K
 	skip func(K) bool
-	// last is the key of the last call of add. The logs of a transaction often name one key several times in a row.
+	// last is the key of the last call of add. The logs of a transaction often name one key again at once.
 	last K
 }
 

@@ -14,7 +14,7 @@ type table[K comparable, V any] struct {
 	absent map[K]uint32
 	dirty  []dirty[K, V]
 	gen    uint32 // counts commits; tells what a commit used
-	// lastKey and last are the row that was found last: what derives a trade looks the same one up several times in a row. last is nil without one.
+	// last is the row that was found last, and lastKey its key: deriving a trade often looks up one row again at once. last is nil while none was found.
 	lastKey K
 	last    *row[V]
 	// equal spares a write when a row ends as it began.

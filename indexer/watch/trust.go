@@ -31,8 +31,8 @@ const (
 	siblings = 4
 	// knownHolders is how many of the largest holders a check knows.
 	knownHolders = 32
-	// lastSales is how many of a token's newest sales a check may ask for, amongTrades among how many of its newest trades they are looked for, and withinSeconds among those
-	// of how long.
+	// A check may ask for lastSales of a token's newest sales. They are looked for among its newest amongTrades trades with a known worth in USD, which are no older than
+	// withinSeconds.
 	lastSales, amongTrades, withinSeconds = 3, 200, 7 * 86_400
 )
 

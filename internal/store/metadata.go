@@ -86,8 +86,8 @@ func (s *rows) commitBeside(ctx context.Context, l *Lease, kinds commitlog.Kinds
 	return err
 }
 
-// noteURIs notes of the tokens that a commit's facts tell a URI of that what it leads to is to be fetched. What is there already of such a token stays: a block
-// that is indexed again, after a reorg or from kept facts, tells the same. Where others have a time the row has the commit's number.
+// noteURIs writes a row for each token whose URI a commit's facts tell: its metadata is to be fetched. A token that has a row keeps that row: a block that is
+// indexed again, after a reorg or from kept facts, tells the same. NextAt of a new row is the commit's number, not a time (see firstSecond).
 func noteURIs(ctx context.Context, tx *database.Transaction, chain string, no int64, facts []StoredFact) error {
 	var rows []model.Metadata
 	for i := range facts {
@@ -159,7 +159,7 @@ func (s Metadata) jobs(ctx context.Context, query string, args ...any) ([]Metada
 func (s Metadata) Since(ctx context.Context, chain string, seen int64) ([]TokenMetadata, error) {
 	chain = s.served.indexOf(chain)
 	var rows []model.Metadata
-	// On SQLite the URI stands behind the image.
+	// SQLite stores the URI after the image, so that reading the one would read the other, too.
 	err := s.db.Read.NewSelect().Model(&rows).ExcludeColumn("image", "uri").Where("chain = ? AND commit_no > ? AND status <> ?", chain, seen, string(MetadataNoted)).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read changed metadata: %w", err)

@@ -23,7 +23,7 @@ type Sums struct {
 	at map[market.Address]int
 }
 
-// mostSearched is up to how many accounts Add searches the list; beyond, it makes a map. Most transactions have fewer, and a map for each takes longer than searching.
+// mostSearched is the most accounts for which Add searches the list. With more it makes a map. Most transactions have fewer.
 const mostSearched = 16
 
 // Add adds a change of an account.
@@ -59,8 +59,8 @@ func (list Changes) Of(a market.Address) (sum market.SignedAmount) {
 	return sum
 }
 
-// Shows reports whether an account's balance changed, in one direction, by at least half of what a swap moved. Routers keep crumbs and fee collectors take their share:
-// neither is the trader.
+// Shows reports whether an account's balance changed, in one direction, by at least half of what a swap moved. Routers and fee collectors keep small parts: they
+// aren't the trader.
 func (list Changes) Shows(a market.Address, negative bool, moved *market.Amount) bool {
 	var half market.Amount
 	half.Rsh(moved, 1)

@@ -47,8 +47,8 @@ func named(name string) string {
 	return string(sum[:8])
 }
 
-// pools are the forms of exchanges' protocols, and curves those of venues'. The places are those of the programs' own descriptions (IDLs), which a test holds them
-// against; AMM v4 has none (docs/solana.md), and its seller stands at the end, with the seller's two accounts before.
+// pools are the forms of exchanges' protocols, and curves those of venues'. A test compares the places with the programs' descriptions (IDLs). Raydium
+// publishes none: for its three programs others wrote them (docs/solana.md). In AMM v4's calls the seller is the last account, and the seller's two token accounts stand before.
 var (
 	pools = map[market.Protocol][]form{
 		market.PumpSwap:      {{begin: named("sell"), subject: 0, owner: 1, from: 5, to: 6, tokens: [][2]int{{3, 11}, {4, 12}}, accumulates: true}},

@@ -26,7 +26,7 @@ const longest = 1232
 // systemProgram makes accounts.
 var systemProgram = market.SolanaAddress([32]byte{})
 
-// opening has the holder's usual account of a token made, unless it is there (CreateIdempotent of the program of such accounts).
+// opening makes the holder's usual account of a token, unless the account exists (CreateIdempotent of the program of such accounts).
 func opening(holder, account, token, tokenProgram market.Address) Instruction {
 	return Instruction{Program: layout.AccountsProgram, Data: []byte{1}, Accounts: []Meta{
 		{holder, true}, {account, true}, {holder, false}, {token, false}, {systemProgram, false}, {tokenProgram, false},

@@ -17,7 +17,7 @@ const (
 	longestText = 1700
 )
 
-// transaction is what a node tells of one that did something.
+// transaction is what a node tells of a transaction that succeeded.
 type transaction struct {
 	keys []market.Address
 	// writable says of each key whether the transaction may change the account.

@@ -136,7 +136,7 @@ type look struct {
 	trials     []trial
 	unsold     string
 	saleFailed bool
-	// isHookUnread says that the program that decides about transfers ended a sale for a reason that it does not tell.
+	// isHookUnread says that the program that decides about transfers ended a sale, and that its error doesn't say that it refuses it.
 	isHookUnread bool
 	// shares are those of the token's pool, if knowsShares; sharesFailed says that no node answered.
 	shares                    solana.Liquidity

@@ -18,11 +18,11 @@ const (
 	signatureFee = 5000
 	// soldPart is which part of what the market can pay a sale is worth at most, so that it hardly moves the price.
 	soldPart = 100
-	// leastWorth is how many of the quote's smallest units a sale has to be worth that what is paid for it says anything: markets round.
+	// leastWorth is the least worth of a sale, in the quote's smallest units, from which on it can count as lost: markets round.
 	leastWorth = 1000
 	// leastPaid is the part of what a sale is worth that a market has to pay. An EVM chain's honeypot_sell fails below the same part.
 	leastPaid = 0.1
-	// mostBehind is how many slots the index may be behind a simulation, some seconds, that its price says what a sale is worth.
+	// mostBehind is how many slots a simulation may be ahead of the index, some seconds. Beyond that the index's price isn't used.
 	mostBehind = 16
 	// attempts is how often a sale is simulated at most, where the head moves on between the node's two answers.
 	attempts = 2

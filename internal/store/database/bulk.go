@@ -158,7 +158,7 @@ func copyRows[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows
 	return err
 }
 
-// copyInto sends columns of rows by COPY into the table named into, which is the table of, or has those columns of it.
+// copyInto sends columns of rows by COPY into a table (into). Its columns have the types of those of the rows' own table (of).
 func copyInto[R any](ctx context.Context, tx *Transaction, into string, of *schema.Table, columns []*schema.Field, rows []R) error {
 	names := make([]string, len(columns))
 	for i, f := range columns {

@@ -17,7 +17,7 @@ import (
 )
 
 // Rows that are copied are encoded in PostgreSQL's binary COPY format here, by an encoder for each column that is chosen once for all rows. pgx chooses one for each value
-// anew and has each value in an interface, which takes a tenth of the CPU of indexing the past. https://www.postgresql.org/docs/current/sql-copy.html has the format.
+// anew and has each value in an interface. Without that an index of Solana's past takes a tenth less CPU (docs/benchmarks.md). https://www.postgresql.org/docs/current/sql-copy.html has the format.
 
 // encoder appends a column's value to what is copied, its length first. A length of -1 is NULL.
 type encoder func(b []byte, v reflect.Value) ([]byte, error)
@@ -180,7 +180,7 @@ func (c *copied[R]) fill(n int) (err error) {
 	return nil
 }
 
-// end has nothing read any more, and gives why a value couldn't be encoded.
+// end makes later reads fail. It gives the error of a value that couldn't be encoded, nil without one.
 func (c *copied[R]) end() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,6 +196,6 @@ func copyBinary[R any](ctx context.Context, c *pgx.Conn, table string, rows *cop
 		defer t.TraceCopyFromEnd(ctx, c, pgx.TraceCopyFromEndData{})
 	}
 	_, err := c.PgConn().CopyFrom(ctx, rows, "COPY "+table+" ("+columnList(rows.columns)+") FROM STDIN BINARY")
-	// Where the connection broke, a goroutine of the driver may still read. What couldn't be encoded the server only repeats, by an error that says to try again.
+	// Where the connection broke, a goroutine of the driver may still read. An error of ours comes first: by the server's for the same copy the transaction would be tried again.
 	return cmp.Or(rows.end(), err)
 }
