@@ -56,7 +56,7 @@ func TestPicturesOfTokensThatNobodyLaunched(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			// What each answer has of the picture of a token; empty where the token isn't there yet.
+			// Each way to ask for a token gives the picture in the answer. The picture is empty while the answer doesn't have the token.
 			ways := map[string]func(mint string) string{
 				"info": func(mint string) string {
 					info := get[contract.TokenInfo](t, c, "/api/token/info/"+mint+"?chain=base")

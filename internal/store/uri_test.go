@@ -121,7 +121,7 @@ func TestURIsAreNoted(t *testing.T) {
 			w.has(7, "https://launch.example", false)
 			w.due(now+5, "7 ipfs://3.0 true 1")
 
-			// One whose URI is noted when it was launched already isn't fetched by it.
+			// A token that was launched before its URI was noted isn't fetched by that URI.
 			early := announced(5, 0)
 			early.Mint = address(6)
 			w.tells(5, map[int]string{6: "uri 6"}, early)

@@ -49,7 +49,7 @@ func (s *Sums) Add(a market.Address, amount market.SignedAmount) {
 	s.List[k].Sum = s.List[k].Sum.Add(amount)
 }
 
-// Of is an account's change, zero where it has none.
+// Of gives the change of one account. It is zero where the list doesn't name the account.
 func (list Changes) Of(a market.Address) (sum market.SignedAmount) {
 	for i := range list {
 		if list[i].Account == a {
@@ -72,7 +72,7 @@ func (list Changes) Shows(a market.Address, negative bool, moved *market.Amount)
 	return false
 }
 
-// Largest is the account with the largest change in one direction; ok is false where there is none.
+// Largest gives the account with the largest change in one direction; ok is false where there is none.
 func (list Changes) Largest(negative bool) (a market.Address, ok bool) {
 	best := -1
 	for k := range list {

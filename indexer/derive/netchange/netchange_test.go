@@ -6,7 +6,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// TestSums sums changes of few accounts and of many up, and of as many as are still looked through one by one.
+// TestSums sums up the changes of one account, of the most accounts that Add searches a list for, of one more, and of many more.
 func TestSums(t *testing.T) {
 	t.Parallel()
 	for _, accounts := range []int{1, mostSearched, mostSearched + 1, 5 * mostSearched} {

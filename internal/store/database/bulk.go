@@ -160,10 +160,6 @@ func copyRows[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows
 
 // copyInto sends columns of rows by COPY into a table (into). Its columns have the types of those of the rows' own table (of).
 func copyInto[R any](ctx context.Context, tx *Transaction, into string, of *schema.Table, columns []*schema.Field, rows []R) error {
-	names := make([]string, len(columns))
-	for i, f := range columns {
-		names[i] = f.Name
-	}
 	var values []any // of one row after the other: each is encoded before the next one is asked for
 	source := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
 		values = appendValues(values[:0], &rows[i], columns)
@@ -176,6 +172,10 @@ func copyInto[R any](ctx context.Context, tx *Transaction, into string, of *sche
 		}
 		if encoders, ok := encodersOf(columns, types); ok {
 			return copyBinary(ctx, c, into, &copied[R]{rows: rows, columns: columns, encoders: encoders})
+		}
+		names := make([]string, len(columns))
+		for i, f := range columns {
+			names[i] = f.Name
 		}
 		_, err = c.CopyFrom(ctx, pgx.Identifier{into}, names, source)
 		return err

@@ -196,6 +196,7 @@ func copyBinary[R any](ctx context.Context, c *pgx.Conn, table string, rows *cop
 		defer t.TraceCopyFromEnd(ctx, c, pgx.TraceCopyFromEndData{})
 	}
 	_, err := c.PgConn().CopyFrom(ctx, rows, "COPY "+table+" ("+columnList(rows.columns)+") FROM STDIN BINARY")
-	// Where the connection broke, a goroutine of the driver may still read. An error of ours comes first: by the server's for the same copy the transaction would be tried again.
+	// Where the connection broke, a goroutine of the driver may still read. Our own error comes first: for the same copy
+	// the server tells one by which the transaction would be tried again.
 	return cmp.Or(rows.end(), err)
 }

@@ -53,8 +53,8 @@ type valued struct {
 const valuedTable = "CREATE TABLE valued (id bigint PRIMARY KEY, word text NOT NULL, bytes bytea, small integer NOT NULL, real double precision NOT NULL, " +
 	"sold boolean NOT NULL, maybe bigint, often double precision, common boolean, few smallint)"
 
-// TestCopiedValues writes rows, with the ends of each type's range among them, and reads them back: empty and missing values, rows that are longer than
-// what is sent at once, and as many as begin and end anywhere in it.
+// TestCopiedValues writes rows and reads them back. Among them are the least and the greatest value of each type, empty and missing values, rows that are longer than the piece that is sent at
+// once, and 3,000 short rows, of which some are divided between two pieces.
 func TestCopiedValues(t *testing.T) {
 	t.Parallel()
 	db := connected(t, valuedTable)
