@@ -3,6 +3,7 @@
 package decode
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"maps"
@@ -174,6 +175,29 @@ func (c *call) teller() *instruction {
 		return c.by
 	}
 	return c.at
+}
+
+// mostSiblings is among how many calls of an instruction another event of it is looked for.
+const mostSiblings = 32
+
+// tellsAsWell reports whether the instruction that tells the event tells one of other kinds, too. An event past the calls that are looked at counts as told twice.
+func (c *call) tellsAsWell(kinds ...discriminator) bool {
+	tx, by := &c.r.tx, c.index
+	for &tx.instructions[by] != c.by {
+		by--
+	}
+	if c.index-by > mostSiblings {
+		return true
+	}
+	list, _ := tx.callsOf(by)
+	return slices.ContainsFunc(list[:min(len(list), mostSiblings)], func(in instruction) bool {
+		if in.program != c.at.program || in.height != c.at.height {
+			return false
+		}
+		data, ok := tx.appendData(nil, &in)
+		told, isEvent := bytes.CutPrefix(data, selfCall[:])
+		return ok && isEvent && len(told) >= len(discriminator{}) && slices.Contains(kinds, discriminator(told))
+	})
 }
 
 // balanceAfter is what the account has after the transaction that is the i-th of the instruction; ok is false where it is no token account.

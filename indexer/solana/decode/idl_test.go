@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"bytes"
 	"encoding/json"
 	"math/big"
 	"slices"
@@ -103,6 +104,64 @@ func TestDescribedEvents(t *testing.T) {
 	if len(seen) != len(describedEvents) {
 		t.Errorf("seen are %v", seen)
 	}
+}
+
+// TestSwapsToldTwice has a swap of a curve told by the older event, by the newer one, and by both in either order: it is one trade, and the newer event says of what it is.
+func TestSwapsToldTwice(t *testing.T) {
+	t.Parallel()
+	programs, list := idltest.Encoded(t, 1)
+	byName := map[string]*idltest.Event{}
+	for i := range list {
+		if e := &list[i]; e.Program == "dbc" {
+			byName[e.Name] = e
+		}
+	}
+	older := byName["EvtSwap"]
+	_, c := describedCall(t, programs, older)
+	head, poolAndConfig := len(discriminator{}), 64
+	ofThePool := func(e *idltest.Event) []byte {
+		return slices.Concat(e.Data[:head], older.Data[head:head+poolAndConfig], e.Data[head+poolAndConfig:])
+	}
+	d, other := newDecoder(t, everything()), make([]byte, 16)
+	tells := func(events ...[]byte) []string {
+		c.events = events
+		raw := c.raw(t)
+		amounts := quotesOf(decodeAt(t, d, idlSlot, idlTime, raw))
+		raw = bytes.ReplaceAll(raw, []byte(`"stackHeight":2`), []byte(`"stackHeight":null`))
+		if got := quotesOf(decodeAt(t, d, idlSlot, idlTime, raw)); !slices.Equal(got, amounts) {
+			t.Errorf("trades of %s, and where no heights are told of %s", amounts, got)
+		}
+		return amounts
+	}
+	alone := tells(older.Data)
+	if len(alone) != 1 {
+		t.Fatalf("the older event alone is %d trades", len(alone))
+	}
+	for _, name := range []string{"EvtSwap2", "EvtSwap2WithTransferHook"} {
+		newer := ofThePool(byName[name])
+		want := tells(newer)
+		if len(want) != 1 || want[0] == alone[0] {
+			t.Fatalf("%s alone is trades of %s, the older event one of %s", name, want, alone)
+		}
+		for order, events := range map[string][][]byte{
+			"the older first": {older.Data, newer}, "the newer first": {newer, older.Data}, "others between": {older.Data, other, other, newer},
+			"the older after many others": append(slices.Repeat([][]byte{other}, mostSiblings+8), older.Data, newer),
+		} {
+			if got := tells(events...); !slices.Equal(got, want) {
+				t.Errorf("%s, %s: trades of %s, want %s", name, order, got, want)
+			}
+		}
+	}
+}
+
+// quotesOf are the amounts of a block's trades on curves.
+func quotesOf(b Block) (amounts []string) {
+	for _, e := range eventsOf(b) {
+		if trade, ok := e.(market.CurveTrade); ok {
+			amounts = append(amounts, trade.QuoteAmount.Dec())
+		}
+	}
+	return amounts
 }
 
 // describedCall is a transaction with a described event, and what that means.
@@ -213,6 +272,7 @@ var describedEvents = map[string]describedEvent{
 	"pumpswap WithdrawEvent":                {by: "withdraw", vaults: pumpSwapVaults, want: pumpSwapHolds},
 	"dbc EvtInitializePool":                 {by: "initialize_virtual_pool_with_spl_token", texts: true, want: dbcLaunched},
 	"dbc EvtInitializePoolWithTransferHook": {by: "initialize_virtual_pool_with_token2022_transfer_hook", texts: true, want: dbcLaunched},
+	"dbc EvtSwap":                           {by: "swap", want: dbcSwappedBefore},
 	"dbc EvtSwap2":                          {by: "swap2", want: dbcSwapped},
 	"dbc EvtSwap2WithTransferHook":          {by: "swap2_with_transfer_hook", want: dbcSwapped},
 	"dbc EvtCurveComplete":                  {by: "swap2", want: dbcCompleted},
@@ -324,9 +384,26 @@ func dbcSwapped(e *idltest.Event) []market.Event {
 		Tells: market.TellsQuote | market.TellsPrice,
 	}
 	if t.Sell {
-		t.BaseAmount, t.QuoteAmount, t.Raised = given, got, got
+		t.BaseAmount, t.QuoteAmount, t.Raised = given, got, plusAll(got, dbcFees(e))
 	}
 	return []market.Event{market.CurveSet{Venue: "dbc", Token: t.Token, TargetQuote: e.Amount("migration_threshold")}, t}
+}
+
+// dbcSwappedBefore is a swap of the program's past, of which nothing else tells.
+func dbcSwappedBefore(e *idltest.Event) []market.Event {
+	given, without, got := e.Amount("amount_in"), e.Amount("swap_result", "actual_input_amount"), e.Amount("swap_result", "output_amount")
+	t := market.CurveTrade{
+		Venue: "dbc", Token: key(accountOf("base_mint")), Trader: key(accountOf("payer")), Sell: !e.Is("trade_direction"), BaseAmount: got, QuoteAmount: given, Raised: without,
+		After: market.CurveReserves{Price: postedBySquare(e.Amount("swap_result", "next_sqrt_price"))}, Tells: market.TellsPrice,
+	}
+	if t.Sell {
+		t.BaseAmount, t.QuoteAmount, t.Raised = given, got, plusAll(got, dbcFees(e))
+	}
+	return []market.Event{t}
+}
+
+func dbcFees(e *idltest.Event) market.Amount {
+	return plusAll(e.Amount("swap_result", "trading_fee"), e.Amount("swap_result", "protocol_fee"), e.Amount("swap_result", "referral_fee"))
 }
 
 func dbcCompleted(*idltest.Event) []market.Event {

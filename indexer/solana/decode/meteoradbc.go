@@ -9,7 +9,7 @@ import (
 )
 
 // MeteoraDBC is Meteora's program of curves. Layouts: the IDL of its SDK (npm @meteora-ag/dynamic-bonding-curve-sdk, MIT). A launch is its venue's by the
-// configuration that it refers to. Each swap is told by two events, of which the newer one counts. Tokens and funds lie with one account,
+// configuration that it refers to. Each swap is told by two events, of which the newer one counts; the program's first swaps have the older one alone. Tokens and funds lie with one account,
 // market.MeteoraDBCHolder.
 const MeteoraDBC = "dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN"
 
@@ -22,8 +22,12 @@ func (d *Decoder) meteoraDBC(p *program) {
 		p.events[eventNamed("EvtSwap2"+variant)] = dbcSwap
 		p.events[eventNamed("EvtCurveComplete"+variant)] = dbcComplete
 	}
+	p.events[eventNamed("EvtSwap")] = dbcOlderSwap
 	p.runs = dbcMigrate
 }
+
+// The events by which a swap's newer form is told.
+var dbcNewerSwap, dbcNewerHookedSwap = eventNamed("EvtSwap2"), eventNamed("EvtSwap2WithTransferHook")
 
 // Accounts of the instructions.
 const (
@@ -78,20 +82,39 @@ func dbcSwap(c *call) {
 	c.Skip(8) // what is left of it
 	got := c.Amount()
 	price := c.Uint128()
-	c.Skip(8 + 8 + 8) // fees
+	fees := sum(c.Amount(), c.Amount(), c.Amount())
 	raised, threshold := c.Amount(), c.Amount()
-	e := market.CurveTrade{
-		Venue: c.dbcVenue(config), Token: c.account(dbcSwapBase), Trader: c.account(dbcSwapPayer), Sell: !buys, BaseAmount: got, QuoteAmount: given, Raised: givenWithoutFee,
-		After: market.CurveReserves{RealQuote: raised, Price: posted(price)}, Tells: market.TellsQuote | market.TellsPrice,
+	if e, ok := c.dbcTrade(pool, config, buys, given, givenWithoutFee, got, fees); ok {
+		e.After, e.Tells = market.CurveReserves{RealQuote: raised, Price: posted(price)}, market.TellsQuote|market.TellsPrice
+		c.emit(market.CurveSet{Venue: e.Venue, Token: e.Token, TargetQuote: threshold})
+		c.emit(e)
 	}
+}
+
+// dbcOlderSwap is EvtSwap, which tells neither what is raised nor the threshold. It counts where no newer event tells the same swap.
+func dbcOlderSwap(c *call) {
+	pool, config := c.Key(), c.Key()
+	buys := c.Bool()
+	c.Skip(1 + 8 + 8) // whether somebody is referred to, and what was asked for
+	givenWithoutFee, got := c.Amount(), c.Amount()
+	price := c.Uint128()
+	fees := sum(c.Amount(), c.Amount(), c.Amount())
+	given := c.Amount()
+	if e, ok := c.dbcTrade(pool, config, buys, given, givenWithoutFee, got, fees); ok && !c.tellsAsWell(dbcNewerSwap, dbcNewerHookedSwap) {
+		e.After, e.Tells = market.CurveReserves{Price: posted(price)}, market.TellsPrice
+		c.emit(e)
+	}
+}
+
+// dbcTrade is a swap of a declared venue, by the amounts that an event tells. Fees are taken from what is given for a purchase, and from what is got for a sale.
+func (c *call) dbcTrade(pool, config market.Address, buys bool, given, givenWithoutFee, got, fees market.Amount) (e market.CurveTrade, ok bool) {
+	e = market.CurveTrade{Venue: c.dbcVenue(config), Token: c.account(dbcSwapBase), Trader: c.account(dbcSwapPayer), Sell: !buys}
 	if e.Sell {
-		e.BaseAmount, e.QuoteAmount, e.Raised = given, got, got
+		e.BaseAmount, e.QuoteAmount, e.Raised = given, got, sum(got, fees)
+	} else {
+		e.BaseAmount, e.QuoteAmount, e.Raised = got, given, givenWithoutFee
 	}
-	if c.Bad || e.Venue == "" || c.account(dbcSwapPool) != pool || e.Token.IsNone() {
-		return
-	}
-	c.emit(market.CurveSet{Venue: e.Venue, Token: e.Token, TargetQuote: threshold})
-	c.emit(e)
+	return e, !c.Bad && e.Venue != "" && c.account(dbcSwapPool) == pool && !e.Token.IsNone()
 }
 
 // posted turns the square root of a price, a fixed-point number with 64 fractional bits, into the price of 10^18 base units of the token in base units of the

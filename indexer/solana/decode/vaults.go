@@ -52,7 +52,7 @@ func (r *reader) before(account uint16) (a market.Amount) {
 // and where it had another program do something to the accounts: an order book that settles brings what was the pool's before.
 func (c *call) changes(pool int, list ...*vault) (by []market.SignedAmount, ok bool) {
 	by = make([]market.SignedAmount, len(list))
-	called, sure := c.called()
+	called, sure := c.r.tx.callsOf(c.index)
 	alone := c.isAlone(pool, list...)
 	if !alone && !sure {
 		return nil, false
@@ -104,7 +104,7 @@ func (c *call) moved(pool int, holder market.Address, place int) {
 // isAlone reports whether nothing else in the transaction is about a pool, given by its place among the call's accounts, where there is one: no other call of the program has it among
 // its accounts, and no call of a token program but those that the call made has one of its token accounts.
 func (c *call) isAlone(pool int, list ...*vault) bool {
-	called, _ := c.called()
+	called, _ := c.r.tx.callsOf(c.index)
 	key := string(c.r.tx.keys[c.r.tx.accountsOf(c.at)[pool]])
 	for i := range c.r.tx.instructions {
 		if i >= c.index && i <= c.index+len(called) {
@@ -129,17 +129,18 @@ type transfer struct {
 	amount   market.Amount
 }
 
-// called are the instructions that the call made, and those that these made. sure is false where the node doesn't tell which call made which: then they are all that come after it.
-func (c *call) called() (list []instruction, sure bool) {
-	sure = c.at.inner == 0 || c.at.height > 0
-	list = c.r.tx.instructions[c.index+1:]
-	end := slices.IndexFunc(list, func(at instruction) bool {
-		return at.outer != c.at.outer || c.at.inner > 0 && sure && at.height <= c.at.height
-	})
-	if end < 0 {
-		end = len(list)
+// callsOf are the instructions that the i-th one called, and those that these called. sure is false where the node doesn't tell which one called which: then they are all that
+// come after it.
+func (t *transaction) callsOf(i int) (list []instruction, sure bool) {
+	by := &t.instructions[i]
+	sure = by.inner == 0 || by.height > 0
+	list = t.instructions[i+1:]
+	if end := slices.IndexFunc(list, func(at instruction) bool {
+		return at.outer != by.outer || by.inner > 0 && sure && at.height <= by.height
+	}); end >= 0 {
+		list = list[:end]
 	}
-	return list[:end], sure
+	return list, sure
 }
 
 func (r *reader) transferOf(at *instruction) (t transfer, ok bool) {

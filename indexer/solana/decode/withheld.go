@@ -3,9 +3,8 @@ package decode
 import (
 	"slices"
 
-	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/header"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/spltoken"
-	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/wire"
 	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -72,7 +71,7 @@ func (t *transaction) mayMint() bool {
 			if t.wire && base58.Decode(raw[:], key) {
 				key = raw[:]
 			}
-			if place := t.placeOf(key); place >= 0 && (!told || h.writes(place, len(t.static), len(t.writable))) {
+			if place := t.placeOf(key); place >= 0 && (!told || h.Writes(place, len(t.writable))) {
 				return true
 			}
 		}
@@ -80,61 +79,12 @@ func (t *transaction) mayMint() bool {
 	return false
 }
 
-// header is that of a message: how many of its static keys have signed, how many of those are for reading alone, and how many of the others are.
-type header struct{ signed, signedReadonly, readonly uint64 }
-
-// writes reports whether the account at a place may change. static is the number of static keys, loaded that of the keys from lookup tables that may change.
-func (h *header) writes(place, static, loaded int) bool {
-	at := uint64(place)
-	switch {
-	case place >= static:
-		return place < static+loaded
-	case at < h.signed:
-		return at+h.signedReadonly < h.signed
-	default:
-		return at+h.readonly < uint64(static)
-	}
-}
-
 // readHeader reads the message's header. told is false where the node tells none, or one that can't be.
-func (t *transaction) readHeader() (h header, told bool) {
-	if len(t.header) == 0 {
-		return h, false
-	}
+func (t *transaction) readHeader() (h header.Header, told bool) {
 	if t.wire {
-		told = wire.Fields(t.header, func(number int, v uint64, _ []byte) {
-			switch number {
-			case 1:
-				h.signed = v
-			case 2:
-				h.signedReadonly = v
-			case 3:
-				h.readonly = v
-			}
-		})
-		return h, told && t.has(h)
+		return header.OfWire(t.header, len(t.static))
 	}
-	p := rpc.NewScanner(t.header)
-	p.Object(func(key []byte) {
-		switch string(key) {
-		case "numRequiredSignatures":
-			h.signed = p.Uint()
-		case "numReadonlySignedAccounts":
-			h.signedReadonly = p.Uint()
-		case "numReadonlyUnsignedAccounts":
-			h.readonly = p.Uint()
-		default:
-			p.Leap()
-		}
-	})
-	told, _ = p.End()
-	return h, told && t.has(h)
-}
-
-// has reports whether the transaction can have a header: somebody who pays has signed it, and there are as many keys.
-func (t *transaction) has(h header) bool {
-	static := uint64(len(t.static))
-	return h.signedReadonly < h.signed && h.signed <= static && h.readonly <= static-h.signed
+	return header.OfJSON(t.header, len(t.static))
 }
 
 // minted adds what the transaction's instructions of Token-2022 mint, less what they burn. ok is false where they can't be read, or one isn't known that may mint or burn.

@@ -180,11 +180,4 @@ func TestMintsForReadingAlone(t *testing.T) {
 			}
 		}
 	}
-	// Keys from lookup tables follow, first those that may change.
-	h := header{signed: 1, readonly: 1}
-	for place, want := range []bool{true, true, false, true, true, false, false} {
-		if got := h.writes(place, 3, 2); got != want {
-			t.Errorf("place %d: %v, want %v", place, got, want)
-		}
-	}
 }

@@ -82,7 +82,7 @@ function struct(name, idl) {
 const wanted = {
   pump: ['CreateEvent', 'TradeEvent', 'CompleteEvent', 'CompletePumpAmmMigrationEvent'],
   pumpswap: ['CreatePoolEvent', 'BuyEvent', 'SellEvent', 'DepositEvent', 'WithdrawEvent'],
-  dbc: ['EvtInitializePool', 'EvtInitializePoolWithTransferHook', 'EvtSwap2', 'EvtSwap2WithTransferHook', 'EvtCurveComplete', 'EvtCurveCompleteWithTransferHook'],
+  dbc: ['EvtInitializePool', 'EvtInitializePoolWithTransferHook', 'EvtSwap', 'EvtSwap2', 'EvtSwap2WithTransferHook', 'EvtCurveComplete', 'EvtCurveCompleteWithTransferHook'],
   damm: ['EvtInitializePool', 'EvtSwap2', 'EvtLiquidityChange'],
 };
 
