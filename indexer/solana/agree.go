@@ -11,6 +11,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/digest"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
@@ -116,7 +117,7 @@ func (s *Source) poll(ctx context.Context, h chain.Header, votes *[]vote, again 
 			late = late || lacks(err)
 			continue
 		}
-		v := vote{read: r, digest: digestOf(&r.Block.Block)}
+		v := vote{read: r, digest: digest.Of(&r.Block.Block)}
 		v.by = e
 		*votes = slices.DeleteFunc(*votes, func(old vote) bool { return old.by == e })
 		*votes = append(*votes, v)
@@ -159,7 +160,7 @@ func (s *Source) agreedPast(ctx context.Context, r read) (read, error) {
 	if len(s.endpoints()) == 1 || !chain.Drawn(r.Hash) && !r.by.IsDistrusted() {
 		return r, nil
 	}
-	b := chain.BlockRead{Block: r.Block.Block, Word: &word{by: r.by, digest: digestOf(&r.Block.Block)}}
+	b := chain.BlockRead{Block: r.Block.Block, Word: &word{by: r.by, digest: digest.Of(&r.Block.Block)}}
 	if _, err := s.Agree(ctx, chain.Header{Header: r.Header}, &b); err != nil {
 		return r, err
 	}
@@ -186,12 +187,12 @@ func (s *Source) LogsHash(r *chain.BlockRead) []byte {
 
 // Recall makes a read of what LogsHash gave. ok is false where blocks are decoded for something else now, or digests are made otherwise.
 func (s *Source) Recall(logsHash []byte) (r chain.BlockRead, ok bool) {
-	digest, ok := bytes.CutPrefix(logsHash, s.decodedFor[:])
+	sum, ok := bytes.CutPrefix(logsHash, s.decodedFor[:])
 	w := &word{pool: s.all()}
-	if !ok || len(digest) != len(w.digest)+1 {
+	if !ok || len(sum) != len(w.digest)+1 {
 		return r, false
 	}
-	copy(w.digest[:], digest)
-	r.Word, r.Doubtful = w, digest[len(digest)-1] == 1
+	copy(w.digest[:], sum)
+	r.Word, r.Doubtful = w, sum[len(sum)-1] == 1
 	return r, true
 }

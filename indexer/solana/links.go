@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/digest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -203,7 +204,7 @@ func (s *Source) Blocks(ctx context.Context, headers []chain.Header) iter.Seq2[c
 				}
 			}
 			r.Time = h.Time
-			if !yield(chain.BlockRead{Block: r.Block.Block, Word: &word{by: r.by, digest: digestOf(&r.Block.Block)}}, nil) {
+			if !yield(chain.BlockRead{Block: r.Block.Block, Word: &word{by: r.by, digest: digest.Of(&r.Block.Block)}}, nil) {
 				return
 			}
 		}

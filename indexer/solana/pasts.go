@@ -13,6 +13,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/digest"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -260,8 +261,8 @@ func (h History) PastBlock(ctx context.Context, number uint64, account market.Ad
 			errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
 			continue
 		}
-		digest := digestOf(&b)
-		if len(h.s.pool.List) == 1 || slices.ContainsFunc(votes, func(v market.Block) bool { return v.Time == b.Time && digestOf(&v) == digest }) {
+		sum := digest.Of(&b)
+		if len(h.s.pool.List) == 1 || slices.ContainsFunc(votes, func(v market.Block) bool { return v.Time == b.Time && digest.Of(&v) == sum }) {
 			return b, nil
 		}
 		votes = append(votes, b)

@@ -22,7 +22,7 @@ const (
 	minContextNotReached = -32016
 )
 
-// lacks reports whether a node says that it has no block of a slot, whatever the reason.
+// lacks reports whether a node says that it has no block of a slot, whatever the reason. That is no fault of the node.
 func lacks(err error) bool {
 	refusal, ok := errors.AsType[*rpc.NodeError](err)
 	if !ok {
@@ -35,9 +35,6 @@ func lacks(err error) bool {
 		return false
 	}
 }
-
-// isAnswer reports whether an error says that a node doesn't have what it is asked for: that is no fault of the node.
-func isAnswer(err error) bool { return lacks(err) }
 
 var tooOften = regexp.MustCompile(`(?i)rate.?limit|too many requests|per (second|minute|day)|throttl|quota|credits`)
 

@@ -32,22 +32,35 @@ type Simulated struct {
 // Balance is what an account has: lamports, and tokens where it is a token account. An account that isn't there has nothing.
 type Balance struct{ Lamports, Tokens uint64 }
 
+// errDiffer says that one endpoint carried out a transaction which another one did not, or that they ended it for different reasons.
+var errDiffer = errors.New("endpoints differ about whether the transaction would fail")
+
 // Simulate has a node carry out a transaction without its signatures, on a state that is no earlier than a slot's, and write nothing. The same node tells what watched
-// accounts have before and after.
-func (as Accounts) Simulate(ctx context.Context, transaction []byte, noEarlier uint64, watched ...market.Address) (out Simulated, why error) {
-	why = ErrNotSimulated
+// accounts have before and after. Where several endpoints simulate, no single one says that the transaction would fail: another one has to end it for the same reason.
+func (as Accounts) Simulate(ctx context.Context, transaction []byte, noEarlier uint64, watched ...market.Address) (Simulated, error) {
+	var failed *Simulated
+	why := ErrNotSimulated
 	for _, e := range as.s.pool.Candidates() {
+		var told Simulated
 		knows := true
 		err := as.s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
-			out, knows, err = e.simulate(ctx, transaction, noEarlier, watched)
+			told, knows, err = e.simulate(ctx, transaction, noEarlier, watched)
 			return err
 		})
 		switch {
 		case err != nil:
 			why = err
-		case knows:
-			return out, nil
+		case !knows:
+		case failed != nil && told.Err != failed.Err:
+			return Simulated{}, errDiffer
+		case failed != nil || told.Err == "":
+			return told, nil
+		default:
+			failed = &told
 		}
+	}
+	if failed != nil && errors.Is(why, ErrNotSimulated) { // no other endpoint simulates
+		return *failed, nil
 	}
 	return Simulated{}, why
 }

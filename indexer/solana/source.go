@@ -16,6 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/digest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -37,7 +38,7 @@ type Source struct {
 	streams     []*endpoint
 	genesis     string
 	decoder     *decode.Decoder
-	decodedFor  [8]byte // hashDecoded
+	decodedFor  [8]byte // digest.DecodedFor
 	aside       func(chain.Aside)
 	rereadPause time.Duration
 	heads       heads
@@ -86,8 +87,8 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{
-		pool:    &rpc.Pool[*endpoint]{Chain: c.ID, Now: o.Now, Log: o.Log, NoFault: isAnswer},
-		genesis: cmp.Or(c.GenesisHash, MainnetGenesis), decoder: d, decodedFor: hashDecoded(c), aside: o.Aside,
+		pool:    &rpc.Pool[*endpoint]{Chain: c.ID, Now: o.Now, Log: o.Log, NoFault: lacks},
+		genesis: cmp.Or(c.GenesisHash, MainnetGenesis), decoder: d, decodedFor: digest.DecodedFor(c), aside: o.Aside,
 		rereadPause: cmp.Or(o.RereadPause, rereadPause),
 	}
 	s.pool.IsOfChain = s.isOfChain

@@ -14,6 +14,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/digest"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/layout"
 	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
 	"github.com/boardwalkhq/boardwalk/internal/base58"
@@ -90,7 +91,7 @@ func TestMadeUpHash(t *testing.T) {
 	if err != nil || r.Hash != forged {
 		t.Fatal(r.Hash, err)
 	}
-	b := chain.BlockRead{Block: r.Block.Block, Word: &word{by: r.by, digest: digestOf(&r.Block.Block)}}
+	b := chain.BlockRead{Block: r.Block.Block, Word: &word{by: r.by, digest: digest.Of(&r.Block.Block)}}
 	if changed, err := s.Agree(t.Context(), chain.Header{Header: r.Header}, &b); changed || !errors.Is(err, rpc.ErrUnanswered) || b.Agreed {
 		t.Errorf("changed %v, agreed %v, error %v", changed, b.Agreed, err)
 	}

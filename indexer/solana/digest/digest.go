@@ -1,4 +1,5 @@
-package solana
+// Package digest tells whether two endpoints say the same of a block.
+package digest
 
 import (
 	"crypto/sha256"
@@ -9,12 +10,12 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// digestForm is the form of digests. Whoever changes digestOf, or what a decoder makes of a block, raises it.
-const digestForm = 6
+// form is the form of digests. Whoever changes Of, or what a decoder makes of a block, raises it.
+const form = 6
 
-// hashDecoded is the first bytes of a hash of the programs and accounts that blocks are decoded for, and of the form of digests.
-func hashDecoded(c *chainconfig.Chain) (sum [8]byte) {
-	text := fmt.Appendf(nil, "%d", digestForm)
+// DecodedFor is the first bytes of a hash of the programs and accounts that blocks are decoded for, and of the form of digests.
+func DecodedFor(c *chainconfig.Chain) (sum [8]byte) {
+	text := fmt.Appendf(nil, "%d", form)
 	for _, x := range c.Exchanges {
 		text = fmt.Appendf(text, " %s %s", x.Protocol, x.Factory)
 	}
@@ -29,8 +30,8 @@ func hashDecoded(c *chainconfig.Chain) (sum [8]byte) {
 	return sum
 }
 
-// digestOf is a hash of what a block means and of its own hash, without its time: nodes may know different ones.
-func digestOf(b *market.Block) (sum [32]byte) {
+// Of is a hash of what a block means and of its own hash, without its time: nodes may know different ones.
+func Of(b *market.Block) (sum [32]byte) {
 	h := sha256.New()
 	_, _ = h.Write(b.Hash[:])
 	var buf []byte
