@@ -19,6 +19,8 @@ const (
 	Members
 	// Holders are the pasts of tokens whose holders are counted.
 	Holders
+	// PoolKeys is the search for what V4 pools are that are older than the index.
+	PoolKeys
 	// Pasts are what members' wallets did before they were watched.
 	Pasts
 	// Trust are the checks of tokens, and of the declared addresses.
@@ -28,13 +30,13 @@ const (
 	purposes
 )
 
-var names = [purposes]string{"blocks", "agreement", "samples", "members", "holders", "pasts", "trust", "reindexing"}
+var names = [purposes]string{"blocks", "agreement", "samples", "members", "holders", "pool_keys", "pasts", "trust", "reindexing"}
 
 func (p Purpose) String() string { return names[p] }
 
 // Purposes are all of them, the most worthy first.
 func Purposes() []Purpose {
-	return []Purpose{Blocks, Agreement, Samples, Members, Holders, Pasts, Trust, Reindexing}
+	return []Purpose{Blocks, Agreement, Samples, Members, Holders, PoolKeys, Pasts, Trust, Reindexing}
 }
 
 // Spent is what nodes were asked for: calls, each of a batch counted, and the compute units that these count.

@@ -7,48 +7,53 @@ import (
 )
 
 // TestWhatIsGivenUpFirst holds what a day still has against what each purpose takes, at the edges: 1,000 s before midnight blocks take 400 calls,
-// agreement 100, samples 100, members' wallets 100, the holders' past 100, that of members' wallets 100, trust checks 300 and an index that is made anew 200.
+// agreement 100, samples 100, members' wallets 100, the holders' past 100, older pools 100, the past of members' wallets 100, trust checks 300 and an index that is made anew 200.
 func TestWhatIsGivenUpFirst(t *testing.T) {
 	t.Parallel()
-	rates := [purposes]float64{.4, .1, .1, .1, .1, .1, .3, .2}
+	rates := [purposes]float64{.4, .1, .1, .1, .1, .1, .1, .3, .2}
 	for _, c := range []struct {
 		left float64
 		up   int // before
 		want []Purpose
 	}{
 		{math.Inf(1), 0, nil},
-		{1400, 0, nil},
-		{1399, 0, []Purpose{Reindexing}},
-		{1200, 0, []Purpose{Reindexing}},
-		{1199, 0, []Purpose{Reindexing, Trust}},
-		{900, 0, []Purpose{Reindexing, Trust}},
-		{899, 0, []Purpose{Reindexing, Trust, Pasts}},
-		{800, 0, []Purpose{Reindexing, Trust, Pasts}},
-		{799, 0, []Purpose{Reindexing, Trust, Pasts, Holders}},
-		{700, 0, []Purpose{Reindexing, Trust, Pasts, Holders}},
-		{699, 0, []Purpose{Reindexing, Trust, Pasts, Holders, Members}},
-		{600, 0, []Purpose{Reindexing, Trust, Pasts, Holders, Members}},
-		{599, 0, []Purpose{Reindexing, Trust, Pasts, Holders, Members, Samples}},
-		{500, 0, []Purpose{Reindexing, Trust, Pasts, Holders, Members, Samples}},
-		{499, 0, []Purpose{Reindexing, Trust, Pasts, Holders, Members, Samples, Agreement}},
-		{399, 0, []Purpose{Reindexing, Trust, Pasts, Holders, Members, Samples, Agreement}}, // blocks are read to the last call
-		{0, 0, []Purpose{Reindexing, Trust, Pasts, Holders, Members, Samples, Agreement}},
+		{1500, 0, nil},
+		{1499, 0, []Purpose{Reindexing}},
+		{1300, 0, []Purpose{Reindexing}},
+		{1299, 0, []Purpose{Reindexing, Trust}},
+		{1000, 0, []Purpose{Reindexing, Trust}},
+		{999, 0, []Purpose{Reindexing, Trust, Pasts}},
+		{900, 0, []Purpose{Reindexing, Trust, Pasts}},
+		{899, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys}},
+		{800, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys}},
+		{799, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders}},
+		{700, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders}},
+		{699, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members}},
+		{600, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members}},
+		{599, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members, Samples}},
+		{500, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members, Samples}},
+		{499, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members, Samples, Agreement}},
+		{399, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members, Samples, Agreement}}, // blocks are read to the last call
+		{0, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members, Samples, Agreement}},
 		// A purpose that was given up comes back when it leaves a tenth of the budget.
-		{1200, 2, []Purpose{Reindexing, Trust}},
-		{1333, 2, []Purpose{Reindexing, Trust}},
-		{1334, 2, []Purpose{Reindexing}},
-		{1555, 2, []Purpose{Reindexing}},
-		{1556, 2, nil},
-		{1200, 7, []Purpose{Reindexing, Trust}},
-		{999, 7, []Purpose{Reindexing, Trust, Pasts}},
-		{1001, 7, []Purpose{Reindexing, Trust}},
-		{888, 7, []Purpose{Reindexing, Trust, Pasts, Holders}},
-		{889, 7, []Purpose{Reindexing, Trust, Pasts}},
-		{777, 7, []Purpose{Reindexing, Trust, Pasts, Holders, Members}},
-		{778, 7, []Purpose{Reindexing, Trust, Pasts, Holders}},
-		{555, 7, []Purpose{Reindexing, Trust, Pasts, Holders, Members, Samples, Agreement}},
-		{556, 7, []Purpose{Reindexing, Trust, Pasts, Holders, Members, Samples}},
-		{math.Inf(1), 7, nil},
+		{1300, 2, []Purpose{Reindexing, Trust}},
+		{1444, 2, []Purpose{Reindexing, Trust}},
+		{1445, 2, []Purpose{Reindexing}},
+		{1666, 2, []Purpose{Reindexing}},
+		{1667, 2, nil},
+		{1300, 8, []Purpose{Reindexing, Trust}},
+		{1111, 8, []Purpose{Reindexing, Trust, Pasts}},
+		{1112, 8, []Purpose{Reindexing, Trust}},
+		{1000, 8, []Purpose{Reindexing, Trust, Pasts}},
+		{1001, 8, []Purpose{Reindexing, Trust, Pasts}},
+		{999, 8, []Purpose{Reindexing, Trust, Pasts, PoolKeys}},
+		{888, 8, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders}},
+		{889, 8, []Purpose{Reindexing, Trust, Pasts, PoolKeys}},
+		{777, 8, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members}},
+		{778, 8, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders}},
+		{555, 8, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members, Samples, Agreement}},
+		{556, 8, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members, Samples}},
+		{math.Inf(1), 8, nil},
 	} {
 		r := Ration{up: c.up, rates: rates}
 		now := rates
@@ -72,7 +77,7 @@ func TestASpentDayGivesUpAllButBlocks(t *testing.T) {
 	t.Parallel()
 	var r Ration
 	r.Decide(0, 1000, [purposes]float64{})
-	if got := r.GivenUp(); len(got) != 7 {
+	if got := r.GivenUp(); len(got) != len(Purposes())-1 {
 		t.Errorf("with nothing left it gives up %v", got)
 	}
 	r.Decide(100, 86400, [purposes]float64{.001})

@@ -79,7 +79,7 @@ func New(o Options) *Enricher {
 	return &Enricher{
 		Options: o, notPools: map[market.Address]notPool{}, untracked: map[market.Address]bool{}, stateless: map[market.Address]notPool{}, reasked: map[market.Address]notPool{},
 		left: map[market.Address]bool{}, falseStates: map[market.Address]bool{},
-		poolKeys: poolkeys.New(poolkeys.Options{Nodes: o.Nodes, Exchanges: o.Config.Exchanges, Quotes: quotes, SetAside: o.SetAside, Now: o.Now, Log: o.Log}),
+		poolKeys: poolkeys.New(poolkeys.Options{Nodes: o.Nodes, Exchanges: o.Config.Exchanges, Quotes: quotes, SetAside: o.SetAside, GivesUp: func() bool { return o.GivesUp(budget.PoolKeys) }, Now: o.Now, Log: o.Log}),
 	}
 }
 
@@ -129,7 +129,7 @@ type Batch struct {
 func (e *Enricher) Enrich(ctx context.Context, b Batch) ([]store.StoredFact, error) {
 	e.poolKeys.Begin()
 	n := &enrichment{Enricher: e, state: b.State, corrections: b.Corrections, blocks: b.Blocks, following: b.Following}
-	for _, step := range []func(context.Context) error{n.takeAllStates, n.quotePools, n.pools, n.poolStates, n.curves, n.tokens, n.samples, n.supplies, n.members} {
+	for _, step := range []func(context.Context) error{n.takeAllStates, n.quotePools, n.pools, n.poolStates, n.curves, n.tokens, n.keptSamples, n.samples, n.supplies, n.members} {
 		had := len(n.facts)
 		if err := step(ctx); err != nil {
 			return nil, err

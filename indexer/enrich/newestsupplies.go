@@ -70,7 +70,7 @@ func (e *enrichment) keepNewestSupplies(ctx context.Context, b *market.Block, to
 	return err
 }
 
-// supplies takes in the supplies of the state before each block that nodes told, or that an earlier index kept.
+// supplies takes in the supplies of the state before each block that nodes told.
 func (e *enrichment) supplies(ctx context.Context) error {
 	n := &e.newestSupplies
 	if !e.following { // blocks are left out, so that it can't be seen which state a supply is of
@@ -81,9 +81,6 @@ func (e *enrichment) supplies(ctx context.Context) error {
 	}
 	for i := range e.blocks {
 		b := &e.blocks[i]
-		if err := e.takeKeptSupplies(ctx, b); err != nil {
-			return err
-		}
 		n.list = slices.DeleteFunc(n.list, func(s chain.SupplyAfter) bool {
 			if isOfAnotherState(&s, b) {
 				return true
@@ -166,17 +163,6 @@ func changesSupply(b *market.Block, token market.Address) bool {
 		}
 	}
 	return false
-}
-
-// takeKeptSupplies takes in the supplies that an earlier index kept of a block.
-func (e *enrichment) takeKeptSupplies(ctx context.Context, b *market.Block) error {
-	facts, err := e.recorded(ctx, b)
-	for _, f := range facts {
-		if s, ok := f.(market.SupplyFact); ok && !slices.ContainsFunc(b.Facts, isSupplyOf(s.Token)) {
-			e.add(b, s)
-		}
-	}
-	return err
 }
 
 func isSupplyOf(token market.Address) func(market.Fact) bool {

@@ -189,7 +189,7 @@ func TestKeptSuppliesOfThePast(t *testing.T) {
 		},
 	})
 	n := &enrichment{Enricher: e, blocks: []market.Block{b}}
-	if err := n.supplies(t.Context()); err != nil {
+	if err := n.keptSamples(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if len(n.blocks[0].Facts) != 1 {

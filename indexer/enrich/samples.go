@@ -1,6 +1,7 @@
 package enrich
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -19,6 +20,31 @@ const (
 	// tell when they came up, or for one that is doubted.
 	samples, lostSupplies = 8, 8
 )
+
+// keptSamples takes in what an earlier index kept of what tokens told of balances and supplies. All blocks have it before the first sample is held against them.
+func (e *enrichment) keptSamples(ctx context.Context) error {
+	for i := range e.blocks {
+		b := &e.blocks[i]
+		facts, err := e.recorded(ctx, b)
+		if err != nil {
+			return err
+		}
+		for _, f := range facts {
+			if isSample(f) {
+				e.add(b, f)
+			}
+		}
+	}
+	return nil
+}
+
+func isSample(f market.Fact) bool {
+	switch f.(type) {
+	case market.BalanceFact, market.SupplyFact:
+		return true
+	}
+	return false
+}
 
 // samples asks some tokens, at some blocks, for a balance that was just moved and for their supply. Which ones follows
 // from the block's hash: nobody can tell in advance, and every index asks the same, unless GivesUp says that samples are given up.
@@ -63,10 +89,7 @@ func (e *enrichment) sampled(b *market.Block, launched launches) []market.Balanc
 			if !ok || (!launched[t.Token] && !e.followed(t.Token)) {
 				continue
 			}
-			account := t.From
-			if account.IsNone() {
-				account = t.To
-			}
+			account := cmp.Or(t.From, t.To)
 			if account.IsNone() {
 				continue
 			}
@@ -95,15 +118,7 @@ func (e *enrichment) sample(ctx context.Context, b *market.Block, keys []market.
 	if err != nil {
 		return err
 	}
-	recalled := false
-	for _, f := range known {
-		switch f.(type) {
-		case market.BalanceFact, market.SupplyFact:
-			e.add(b, f)
-			recalled = true
-		}
-	}
-	if recalled || e.GivesUp(budget.Samples) {
+	if slices.ContainsFunc(known, isSample) || e.GivesUp(budget.Samples) {
 		return nil
 	}
 	asking := rpc.For(ctx, budget.Samples)

@@ -259,7 +259,7 @@ func (e *Endpoint) sent(spent budget.Spent, err error) {
 func (e *Endpoint) take(ctx context.Context, methods ...string) (budget.Spent, error) {
 	want := budget.Spent{Calls: int64(len(methods)), Units: e.usualUnits.of(e.units, methods...)}
 	e.mu.Lock()
-	err := e.reserve(e.Now(), want, purposeOf(ctx))
+	err := e.reserve(e.Now(), want, PurposeOf(ctx))
 	if err == nil {
 		e.given += float64(want.Calls)
 	}

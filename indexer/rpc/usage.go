@@ -94,7 +94,8 @@ func For(ctx context.Context, p budget.Purpose) context.Context {
 	return context.WithValue(ctx, purposeKey{}, p)
 }
 
-func purposeOf(ctx context.Context) budget.Purpose {
+// PurposeOf is what calls under a context are for.
+func PurposeOf(ctx context.Context) budget.Purpose {
 	p, _ := ctx.Value(purposeKey{}).(budget.Purpose)
 	return p
 }

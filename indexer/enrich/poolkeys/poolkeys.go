@@ -2,13 +2,16 @@
 package poolkeys
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
@@ -24,12 +27,12 @@ const (
 	keyFailures = 8
 	// failPause is the pause after a pool's first failure. Each further one is twice as long: an outage of less than 21 minutes has no pool given up.
 	failPause = 10 * time.Second
-	// keysAtOnce is the most pools of one block that nodes are asked about.
+	// keysAtOnce is the most pools that nodes are asked about at once.
 	keysAtOnce = 64
 	// untoldKept bounds the memory of pools that were looked for in vain. Beyond it all of them are forgotten, and looked for again if they trade.
 	untoldKept = 100_000
-	// keyPause is the time between two looks for something to do.
-	keyPause = time.Second
+	// keyPause is the time between two looks for something to do, and lookPause that between two ranges, so that the search leaves most of what an endpoint takes a second to blocks.
+	keyPause, lookPause = time.Second, 100 * time.Millisecond
 )
 
 // unknownKey is why a V4 pool that trades is no pool to us, and why its trades are dropped.
@@ -50,8 +53,10 @@ type Options struct {
 	Quotes []market.Address
 	// SetAside reports a pool, or a trade of a pool (subject), that the indexer goes on without.
 	SetAside func(kind, reason, subject string)
-	Now      func() time.Time
-	Log      *slog.Logger
+	// GivesUp reports whether the search rests, so that the day's calls last for what is worth more.
+	GivesUp func() bool
+	Now     func() time.Time
+	Log     *slog.Logger
 }
 
 // Finder finds the keys of pools. Most are found in the block of their first trade, the others by a search beside the loop, the pool with the most trades first.
@@ -235,19 +240,21 @@ func (f *Finder) passed(pool market.Address, from uint64) {
 	f.giveUp(pool)
 }
 
-// failed takes in that nodes failed to look through a range for a pool.
-func (f *Finder) failed(pool market.Address) {
+// failed takes in that nodes failed to look through a range that ends with a block. It counts against the pools that were to be looked for up to that block.
+func (f *Finder) failed(pools []market.Address, to uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := f.sought[pool]
-	if s == nil {
-		return
+	for _, pool := range pools {
+		s := f.sought[pool]
+		if s == nil || s.to != to {
+			continue
+		}
+		if s.failures++; s.failures == keyFailures {
+			f.giveUp(pool)
+			continue
+		}
+		s.rests = f.Now().Add(failPause << (s.failures - 1))
 	}
-	if s.failures++; s.failures == keyFailures {
-		f.giveUp(pool)
-		return
-	}
-	s.rests = f.Now().Add(failPause << (s.failures - 1))
 }
 
 // giveUp ends the search for a pool in vain.
@@ -267,29 +274,40 @@ func (f *Finder) Taken(pool market.Address) {
 	delete(f.sought, pool)
 }
 
-// next gives the pool to look for, and the last block of the past that wasn't looked at for it.
-func (f *Finder) next() (pool market.Address, to uint64, ok bool) {
+// next gives the pools to look for in one range, and the range's last block: the pool with the most trades and those that are to be looked for in the blocks below, the nearest
+// first. A pool is older than the block of its first trade, so that a range which begins above that block has nothing of it.
+func (f *Finder) next() (pools []market.Address, to uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	trades, now := 0, f.Now()
+	now := f.Now()
+	var first *soughtKey
 	for id, s := range f.sought {
 		if now.Before(s.rests) {
 			continue
 		}
-		if !ok || s.trades > trades || s.trades == trades && id.Compare(pool) < 0 {
-			pool, to, trades, ok = id, s.to, s.trades, true
+		if pools = append(pools, id); first == nil || s.trades > first.trades || s.trades == first.trades && s.to > first.to {
+			first = s
 		}
 	}
-	return pool, to, ok
+	if first == nil {
+		return nil, 0
+	}
+	pools = slices.DeleteFunc(pools, func(id market.Address) bool { return f.sought[id].to > first.to })
+	slices.SortFunc(pools, func(a, b market.Address) int {
+		return cmp.Or(cmp.Compare(f.sought[b].to, f.sought[a].to), cmp.Compare(f.sought[b].trades, f.sought[a].trades), a.Compare(b))
+	})
+	return pools[:min(len(pools), keysAtOnce)], first.to
 }
 
 // Run searches until ctx ends.
 func (f *Finder) Run(ctx context.Context) {
-	for ctx.Err() == nil {
-		if f.look(ctx) {
-			continue
+	ctx = rpc.For(ctx, budget.PoolKeys)
+	for {
+		pause := lookPause
+		if f.GivesUp() || !f.look(ctx) {
+			pause = keyPause
 		}
-		if !wait.For(ctx, keyPause) {
+		if !wait.For(ctx, pause) {
 			return
 		}
 	}
@@ -297,30 +315,34 @@ func (f *Finder) Run(ctx context.Context) {
 
 // look makes one step of the search, and reports whether there was anything to do that could be done.
 func (f *Finder) look(ctx context.Context) bool {
-	pool, to, ok := f.next()
-	if !ok {
+	pools, to := f.next()
+	if len(pools) == 0 {
 		return false
 	}
-	created, from, err := f.Nodes.CreationsOfPools(ctx, f.Exchanges, []market.Address{pool}, to)
+	created, from, err := f.Nodes.CreationsOfPools(ctx, f.Exchanges, pools, to)
 	if err != nil {
 		if ctx.Err() == nil {
-			f.failed(pool)
+			f.failed(pools, to)
 		}
-		f.Log.DebugContext(ctx, "a pool's creation could not be looked for", "pool", pool.String(), "err", err.Error())
+		f.Log.DebugContext(ctx, "pools' creations could not be looked for", "pools", len(pools), "to", to, "err", err.Error())
 		return false
 	}
-	f.saw(pool, created, from)
+	f.saw(pools, created, from)
 	return true
 }
 
-// saw takes in what a step found.
-func (f *Finder) saw(pool market.Address, created []market.PoolCreated, from uint64) {
+// saw takes in what a step found. Pools that are looked for in blocks below the range alone weren't looked for in it.
+func (f *Finder) saw(pools []market.Address, created []market.PoolCreated, from uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	switch {
-	case len(created) == 0:
-		f.passed(pool, from)
-	case f.sought[pool] != nil:
-		f.keep(created[0])
+	for _, p := range created {
+		if f.sought[p.Pool] != nil {
+			f.keep(p)
+		}
+	}
+	for _, pool := range pools {
+		if s := f.sought[pool]; s != nil && s.to >= from {
+			f.passed(pool, from)
+		}
 	}
 }

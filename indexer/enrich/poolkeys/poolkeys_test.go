@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -28,6 +30,9 @@ type mockNodes struct {
 	oldest uint64
 
 	asked, ranges int
+	// most is the most pools that one range was looked through for, purposes what ranges were asked for.
+	most     int
+	purposes map[budget.Purpose]int
 }
 
 func created(pool market.Address) market.PoolCreated {
@@ -44,8 +49,13 @@ func (n *mockNodes) KeysOfPools(_ context.Context, _ []chainconfig.Exchange, poo
 	return known, n.err
 }
 
-func (n *mockNodes) CreationsOfPools(_ context.Context, _ []chainconfig.Exchange, pools []market.Address, to uint64) (list []market.PoolCreated, from uint64, err error) {
+func (n *mockNodes) CreationsOfPools(ctx context.Context, _ []chainconfig.Exchange, pools []market.Address, to uint64) (list []market.PoolCreated, from uint64, err error) {
 	n.ranges++
+	n.most = max(n.most, len(pools))
+	if n.purposes == nil {
+		n.purposes = map[budget.Purpose]int{}
+	}
+	n.purposes[rpc.PurposeOf(ctx)]++
 	from = to + 1 - min(to+1, n.width)
 	if from < n.oldest {
 		return nil, 0, errors.New("pruned")
@@ -93,7 +103,7 @@ func finderOf(n *mockNodes) (f *Finder, aside map[string]int) {
 	aside = map[string]int{}
 	return New(Options{
 		Nodes: n, Exchanges: []chainconfig.Exchange{{Protocol: market.UniswapV3, Factory: account(8)}, {Protocol: market.UniswapV4, Factory: manager}},
-		Quotes: []market.Address{usdc, weth}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Quotes: []market.Address{usdc, weth}, GivesUp: func() bool { return false }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		SetAside: func(kind, reason, _ string) { aside[kind+" "+reason]++ },
 	}), aside
 }
@@ -402,7 +412,7 @@ func TestNodesThatRefuseOldLogs(t *testing.T) {
 		known(t, f, blockOf(block), unusual(50))
 		for range 4 {
 			for range keyFailures - 1 {
-				f.failed(unusual(50))
+				f.failed([]market.Address{unusual(50)}, f.sought[unusual(50)].to)
 			}
 			f.looked([]market.Address{unusual(50)}, 80)
 		}
@@ -414,6 +424,60 @@ func TestNodesThatRefuseOldLogs(t *testing.T) {
 		if f.look(ctx); f.sought[unusual(50)].failures != 0 {
 			t.Error("a search that ends counts as a failure")
 		}
+	})
+}
+
+// TestOneRangeServesManyPools has pools that began to trade one block after the other looked for: one range is looked through for all that may have been made in it, and each
+// has as many ranges as if it was looked for alone.
+func TestOneRangeServesManyPools(t *testing.T) {
+	t.Parallel()
+	const width, block, many = 10, 10_000, keysAtOnce / 2
+	n := &mockNodes{width: width, made: map[market.Address]uint64{unusual(3): block - 100*width, unusual(5): block - (keyRequests-2)*width}}
+	f, aside := finderOf(n)
+	var pools []market.Address
+	for i := range many {
+		pools = append(pools, unusual(i))
+		known(t, f, blockOf(block+uint64(i)), pools[i])
+	}
+	n.ranges = 0
+	search(t, f)
+	if got := known(t, f, blockOf(block+many), pools...); !slices.Equal(got, []market.Address{unusual(3), unusual(5)}) || aside["pool unknown_key"] != many-2 {
+		t.Errorf("known are %v, set aside are %v", got, aside)
+	}
+	if most := keyRequests + many/width + 1; n.ranges > most || n.most != many {
+		t.Errorf("%d pools take %d ranges, want %d at most; one range is for %d", many, n.ranges, most, n.most)
+	}
+}
+
+// TestTheSearchRests: while it is given up nothing is looked for, and ranges aren't counted as blocks.
+func TestTheSearchRests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := &mockNodes{}
+		f, _ := finderOf(n)
+		known(t, f, blockOf(10_000), unusual(1))
+		n.purposes = nil
+		givenUp := true
+		f.GivesUp = func() bool { return givenUp }
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			f.Run(ctx)
+		}()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(n.purposes) > 0 {
+			t.Errorf("it asks for %v while it is given up", n.purposes)
+		}
+		givenUp = false
+		time.Sleep(5*time.Second + keyPause)
+		synctest.Wait()
+		if asked := n.purposes[budget.PoolKeys]; len(n.purposes) != 1 || asked < 50 || asked > 60 {
+			t.Errorf("in five seconds it asks for %v, want some 50 ranges", n.purposes)
+		}
+		stop()
+		<-done
 	})
 }
 
