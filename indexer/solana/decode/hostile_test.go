@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -447,8 +448,9 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// fuzzed are the blocks that fuzzing begins with: one for each of some recorded transactions, for each event that the programs' descriptions have, for CPMM's swaps
-// and deposits, and for the instructions that move a curve's funds to a pool.
+// fuzzed are the blocks that fuzzing begins with: one for each of some recorded transactions, for each event that the programs' descriptions have, for CPMM's swaps,
+// for each way in which CPMM and AMM v4 make a pool and change its liquidity, with the log and without it, for the forms of AMM v4's swaps, and for the instructions
+// that move a curve's funds to a pool.
 func fuzzed(tb testing.TB) (out []json.RawMessage) {
 	tb.Helper()
 	block := func(raw json.RawMessage) {
@@ -466,8 +468,19 @@ func fuzzed(tb testing.TB) (out []json.RawMessage) {
 			block(c.raw(tb))
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(madePools())) {
+		c := madePools()[name]
+		c.data = append(c.data, numbersOf(1, 5, 6)...) // it opens with the block
+		block(c.raw(tb))
+	}
+	for _, list := range []map[string]*calls{movedVaults(), swapsBesideOthers(), loggedVaults()} {
+		for _, name := range slices.Sorted(maps.Keys(list)) {
+			block(list[name].raw(tb))
+		}
+	}
 	toDAMM := programs["dbc"]
 	for _, c := range []*calls{
+		owedTaken(),
 		cpmmSwap(accountOf("input_token_mint"), accountOf("output_token_mint")), cpmmLiquidity("deposit", 0), cpmmLiquidity("withdraw", 1),
 		{program: MeteoraDBC, accounts: toDAMM.Accounts["migration_damm_v2"], data: toDAMM.Instructions["migration_damm_v2"]},
 		{program: LaunchLab, accounts: launchLabMoved, data: launchLabToCPMM[:]},
@@ -514,4 +527,39 @@ func FuzzParseBlock(f *testing.F) {
 			t.Fatalf("another answer the second time: %v", err)
 		}
 	})
+}
+
+// TestFuzzingBegins: each instruction of Raydium's pools that is decoded is among the blocks that fuzzing begins with, in one that tells something.
+func TestFuzzingBegins(t *testing.T) {
+	d, told := newDecoder(t, everything()), ""
+	for _, raw := range fuzzed(t) {
+		b, err := d.ParseBlock(2, raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var block struct{ Transactions []map[string]any }
+		if err := json.Unmarshal(raw, &block); err != nil {
+			t.Fatal(err)
+		}
+		if eventsOf(b) == nil {
+			continue
+		}
+		of := message(block.Transactions[0])
+		first := fields(items(of["instructions"])[0])
+		program, _ := first["programIdIndex"].(float64)
+		data, _ := base58.Append(nil, []byte(fmt.Sprint(first["data"])))
+		told += fmt.Sprintf("%s %x\n", items(of["accountKeys"])[int(program)], data)
+	}
+	var want []string
+	for _, instruction := range []byte{ammInitialize2, ammDeposit, ammWithdraw, ammWithdrawPnL, ammSwapBaseIn, ammSwapBaseOut, ammSwapBaseInV2, ammSwapBaseOutV2} {
+		want = append(want, fmt.Sprintf("%s %02x", ammProgram, instruction))
+	}
+	for _, instruction := range []discriminator{cpmmInitialize, cpmmInitializePermission, cpmmSwapIn, cpmmDeposit, cpmmWithdraw} {
+		want = append(want, fmt.Sprintf("%s %x", cpmmProgram, instruction))
+	}
+	for _, begins := range want {
+		if !strings.Contains(told, begins) {
+			t.Errorf("no block has an instruction that begins with %s", begins)
+		}
+	}
 }

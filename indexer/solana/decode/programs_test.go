@@ -121,53 +121,61 @@ func TestCPMMLiquidity(t *testing.T) {
 	}
 }
 
+// madePool is a call that makes a pool, without the numbers at its end, and what it tells.
+type madePool struct {
+	calls
+
+	want market.PoolCreated
+}
+
+// holding is the call with the token accounts of the pool that it makes, at a place among the transaction's keys and the one after it.
+func (m madePool) holding(place int, holder market.Address) madePool {
+	m.want.Token0, m.want.Token1 = key(accountOf("token_0_mint")), key(accountOf("token_1_mint"))
+	m.balances = append(m.balances, balanceOf(place, accountOf("token_0_mint"), holder.String(), 500), balanceOf(place+1, accountOf("token_1_mint"), holder.String(), 600))
+	return m
+}
+
+// cpmmMade makes a pool of CPMM, with the pool's account behind some others.
+func cpmmMade(name string, before ...string) madePool {
+	instruction := instructionNamed(name)
+	return madePool{
+		calls{
+			program: cpmmProgram, data: append(instruction[:], numbersOf(7, 8)...), accounts: append(before,
+				"pool_state", "token_0_mint", "token_1_mint", "lp_mint", "creator_token_0", "creator_token_1", "creator_lp_token", "token_0_vault", "token_1_vault"),
+			balances: []map[string]any{balanceOf(6+len(before), accountOf("token_0_mint"), accountOf("creator"), 77)},
+		},
+		market.PoolCreated{Protocol: market.RaydiumCPMM, Factory: key(cpmmProgram), Pool: key(accountOf("pool_state"))},
+	}.holding(len(before)+9, market.RaydiumCPMMHolder)
+}
+
+// ammMade makes a pool of AMM v4, whose instruction has some accounts between the pool's authority and the token of its shares.
+func ammMade(between ...string) madePool {
+	accounts := slices.Concat([]string{"token_program", "ata_program", "system_program", "rent", "amm", "authority"}, between, []string{
+		"lp_mint", "token_0_mint", "token_1_mint", "coin_vault", "pc_vault", "target_orders", "config", "fee", "market_program", "market", "wallet", "from_0", "from_1",
+	})
+	if len(between) > 0 {
+		accounts = append(accounts, "lp")
+	}
+	return madePool{
+		calls{program: ammProgram, data: []byte{ammInitialize2, 254}, accounts: accounts},
+		market.PoolCreated{Protocol: market.RaydiumAMMv4, Factory: key(ammProgram), Pool: key(accountOf("amm"))},
+	}.holding(len(between)+11, market.RaydiumAMMv4Holder)
+}
+
+// madePools are calls that make pools of programs that tell no event of it.
+func madePools() map[string]madePool {
+	return map[string]madePool{
+		"CPMM":                    cpmmMade("initialize", "creator", "amm_config", "authority"),
+		"CPMM with a permission":  cpmmMade("initialize_with_permission", "payer", "creator", "amm_config", "authority"),
+		"AMM v4":                  ammMade("open_orders"),
+		"AMM v4 without a market": ammMade(),
+	}
+}
+
 // TestMadePools: the making of pools of programs that tell no event of it.
 func TestMadePools(t *testing.T) {
 	d := newDecoder(t, everything())
-	initialize := instructionNamed("initialize")
-	for name, c := range map[string]struct {
-		calls
-		want market.PoolCreated
-	}{
-		"CPMM": {
-			calls{
-				program: cpmmProgram, data: append(initialize[:], numbersOf(7, 8)...), accounts: []string{
-					"creator", "amm_config", "authority", "pool_state", "token_0_mint", "token_1_mint", "lp_mint", "creator_token_0", "creator_token_1", "creator_lp_token",
-					"token_0_vault", "token_1_vault",
-				},
-				balances: []map[string]any{
-					balanceOf(9, accountOf("token_0_mint"), accountOf("creator"), 77), balanceOf(12, accountOf("token_0_mint"), market.RaydiumCPMMHolder.String(), 500),
-					balanceOf(13, accountOf("token_1_mint"), market.RaydiumCPMMHolder.String(), 600),
-				},
-			},
-			market.PoolCreated{Protocol: market.RaydiumCPMM, Factory: key(cpmmProgram), Pool: key(accountOf("pool_state"))},
-		},
-		"AMM v4": {
-			calls{
-				program: ammProgram, data: []byte{ammInitialize2, 254}, accounts: []string{
-					"token_program", "ata_program", "system_program", "rent", "amm", "authority", "open_orders", "lp_mint", "token_0_mint", "token_1_mint", "coin_vault", "pc_vault",
-					"target_orders", "config", "fee", "market_program", "market", "wallet", "from_0", "from_1", "lp",
-				},
-				balances: []map[string]any{
-					balanceOf(12, accountOf("token_0_mint"), market.RaydiumAMMv4Holder.String(), 500), balanceOf(13, accountOf("token_1_mint"), market.RaydiumAMMv4Holder.String(), 600),
-				},
-			},
-			market.PoolCreated{Protocol: market.RaydiumAMMv4, Factory: key(ammProgram), Pool: key(accountOf("amm"))},
-		},
-		"AMM v4 without a market": {
-			calls{
-				program: ammProgram, data: []byte{ammInitialize2, 254}, accounts: []string{
-					"token_program", "ata_program", "system_program", "rent", "amm", "authority", "lp_mint", "token_0_mint", "token_1_mint", "coin_vault", "pc_vault",
-					"target_orders", "config", "fee", "market_program", "market", "wallet", "from_0", "from_1",
-				},
-				balances: []map[string]any{
-					balanceOf(11, accountOf("token_0_mint"), market.RaydiumAMMv4Holder.String(), 500), balanceOf(12, accountOf("token_1_mint"), market.RaydiumAMMv4Holder.String(), 600),
-				},
-			},
-			market.PoolCreated{Protocol: market.RaydiumAMMv4, Factory: key(ammProgram), Pool: key(accountOf("amm"))},
-		},
-	} {
-		c.want.Token0, c.want.Token1 = key(accountOf("token_0_mint")), key(accountOf("token_1_mint"))
+	for name, c := range madePools() {
 		want := []market.Event{c.want, market.Reserves{Pool: c.want.Pool, Reserve0: amountOf(500), Reserve1: amountOf(600)}}
 		begins := c.data
 		for opensAt, isOpen := range map[uint64]bool{0: true, 1: true, 2: false, 1<<64 - 1: false} { // the block's time is 1
@@ -213,38 +221,43 @@ func withForeignVault(c *calls, place int, holder market.Address) *calls {
 	return c
 }
 
+// movedVaults are calls about a pool, "pool", that take 20 of its first token and give it 2 of the second one, of which no line of the log tells.
+func movedVaults() map[string]*calls {
+	deposit, withdraw := instructionNamed("deposit"), instructionNamed("withdraw")
+	return map[string]*calls{
+		"a CPMM's deposit":                               vaultCall(cpmmProgram, deposit[:], 2, 6, 13),
+		"a CPMM's withdrawal":                            vaultCall(cpmmProgram, withdraw[:], 2, 6, 14),
+		"a CPMM's deposit beside another pool's account": withForeignVault(vaultCall(cpmmProgram, deposit[:], 2, 6, 13), 4, market.RaydiumCPMMHolder),
+		"an AMM v4's deposit":                            vaultCall(ammProgram, []byte{ammDeposit}, 1, 5, 11),
+		"an AMM v4's withdrawal":                         vaultCall(ammProgram, []byte{ammWithdraw}, 1, 5, 11),
+		"a deposit of the order book's time":             vaultCall(ammProgram, []byte{ammDeposit}, 1, 6, 14),
+		"a withdrawal of the order book's time":          vaultCall(ammProgram, []byte{ammWithdraw}, 1, 6, 20),
+		"a deposit beside another pool's account":        withForeignVault(vaultCall(ammProgram, []byte{ammDeposit}, 1, 6, 14), 3, market.RaydiumAMMv4Holder),
+	}
+}
+
+// owedTaken takes out of a pool what it owes.
+func owedTaken() *calls { return vaultCall(ammProgram, []byte{ammWithdrawPnL}, 1, 4, 10) }
+
 // TestLiquidityWithoutALog: deposits and withdrawals of which no line of the log tells change a pool's reserves by what they do to its token accounts, whose places don't depend on who
 // else has accounts there. When the AMM v4 pays out what it owes, nothing but the reserves is left.
 func TestLiquidityWithoutALog(t *testing.T) {
-	d := newDecoder(t, everything())
-	deposit, withdraw := instructionNamed("deposit"), instructionNamed("withdraw")
-	pool := key(accountOf("pool"))
-	moved := market.ReservesMoved{Pool: pool, Change0: out(amountOf(20)), Change1: in(amountOf(2))}
-	for name, c := range map[string]struct {
-		*calls
-
-		want market.Event
-	}{
-		"a CPMM's deposit":                               {vaultCall(cpmmProgram, deposit[:], 2, 6, 13), moved},
-		"a CPMM's withdrawal":                            {vaultCall(cpmmProgram, withdraw[:], 2, 6, 14), moved},
-		"a CPMM's deposit beside another pool's account": {withForeignVault(vaultCall(cpmmProgram, deposit[:], 2, 6, 13), 4, market.RaydiumCPMMHolder), moved},
-		"an AMM v4's deposit":                            {vaultCall(ammProgram, []byte{ammDeposit}, 1, 5, 11), moved},
-		"an AMM v4's withdrawal":                         {vaultCall(ammProgram, []byte{ammWithdraw}, 1, 5, 11), moved},
-		"a deposit of the order book's time":             {vaultCall(ammProgram, []byte{ammDeposit}, 1, 6, 14), moved},
-		"a withdrawal of the order book's time":          {vaultCall(ammProgram, []byte{ammWithdraw}, 1, 6, 20), moved},
-		"a deposit beside another pool's account":        {withForeignVault(vaultCall(ammProgram, []byte{ammDeposit}, 1, 6, 14), 3, market.RaydiumAMMv4Holder), moved},
-		"what is owed is taken":                          {vaultCall(ammProgram, []byte{ammWithdrawPnL}, 1, 4, 10), market.Reserves{Pool: pool, Reserve0: amountOf(500), Reserve1: amountOf(9)}},
-	} {
-		if list := eventsOf(decodeOne(t, d, c.raw(t))); !slices.Equal(list, []market.Event{c.want}) {
-			t.Errorf("%s: %+v, want %+v", name, list, c.want)
+	d, pool := newDecoder(t, everything()), key(accountOf("pool"))
+	check := func(name string, c *calls, want market.Event) {
+		if list := eventsOf(decodeOne(t, d, c.raw(t))); !slices.Equal(list, []market.Event{want}) {
+			t.Errorf("%s: %+v, want %+v", name, list, want)
 		}
 	}
+	for name, c := range movedVaults() {
+		check(name, c, market.ReservesMoved{Pool: pool, Change0: out(amountOf(20)), Change1: in(amountOf(2))})
+	}
+	check("what is owed is taken", owedTaken(), market.Reserves{Pool: pool, Reserve0: amountOf(500), Reserve1: amountOf(9)})
 	for name, c := range map[string]*calls{
 		"a deposit with too few accounts":  vaultCall(ammProgram, []byte{ammDeposit}, 1, 3, 6),
 		"what is owed, with an order book": vaultCall(ammProgram, []byte{ammWithdrawPnL}, 1, 5, 17),
 		"a swap with no accounts":          {program: ammProgram, data: []byte{ammSwapBaseIn}},
 		"a CPMM's swap with none":          {program: cpmmProgram, data: cpmmSwapIn[:]},
-		"accounts of nobody's pool":        vaultCall(cpmmProgram, deposit[:], 2, 8, 13),
+		"accounts of nobody's pool":        vaultCall(cpmmProgram, cpmmDeposit[:], 2, 8, 13),
 	} {
 		if list := eventsOf(decodeOne(t, d, c.raw(t))); list != nil {
 			t.Errorf("%s: %+v", name, list)
@@ -252,17 +265,25 @@ func TestLiquidityWithoutALog(t *testing.T) {
 	}
 }
 
-// TestASwapBesideAnotherPoolsAccount: who swaps may have what they get sent to an account of another pool. Their swap is told by the accounts of its own.
-func TestASwapBesideAnotherPoolsAccount(t *testing.T) {
-	d := newDecoder(t, everything())
-	for name, c := range map[string]*calls{
+// swapsBesideOthers are swaps of which no line of the log tells. Some of them have an account of another pool among theirs.
+func swapsBesideOthers() map[string]*calls {
+	list := map[string]*calls{
 		"CPMM":                         withForeignVault(cpmmSwap(accountOf("input_token_mint"), accountOf("output_token_mint")), 5, market.RaydiumCPMMHolder),
 		"AMM v4":                       withForeignVault(vaultCall(ammProgram, []byte{ammSwapBaseIn}, 1, 4, 17), 3, market.RaydiumAMMv4Holder),
 		"AMM v4 with target orders":    withForeignVault(vaultCall(ammProgram, []byte{ammSwapBaseOut}, 1, 5, 18), 4, market.RaydiumAMMv4Holder),
 		"AMM v4 without order book":    vaultCall(ammProgram, []byte{ammSwapBaseInV2}, 1, 3, 8),
 		"AMM v4 with more than needed": vaultCall(ammProgram, []byte{ammSwapBaseOutV2}, 1, 3, 9),
-	} {
+	}
+	for _, c := range list {
 		c.logs = []string{"Log truncated"}
+	}
+	return list
+}
+
+// TestASwapBesideAnotherPoolsAccount: who swaps may have what they get sent to an account of another pool. Their swap is told by the accounts of its own.
+func TestASwapBesideAnotherPoolsAccount(t *testing.T) {
+	d := newDecoder(t, everything())
+	for name, c := range swapsBesideOthers() {
 		list := eventsOf(decodeOne(t, d, c.raw(t)))
 		if len(list) != 3 {
 			t.Errorf("%s: %+v", name, list)
@@ -279,6 +300,52 @@ func TestASwapBesideAnotherPoolsAccount(t *testing.T) {
 		}
 		if s.Recipient != key(accountOf(owner)) {
 			t.Errorf("%s is of %s", name, s.Recipient)
+		}
+	}
+}
+
+// rayLogged is a call of AMM v4 that logs a line of a kind, with numbers of 64 bits.
+func rayLogged(c *calls, kind byte, numbers ...uint64) *calls {
+	line := base64.StdEncoding.EncodeToString(append([]byte{kind}, numbersOf(numbers...)...))
+	c.logs = []string{"Program " + ammProgram + " invoke [1]", "Program log: ray_log: " + line, "Program " + ammProgram + " success"}
+	return c
+}
+
+// loggedVaults are calls of AMM v4 whose lines tell that a pool had 700 and 70 before them, and what they move: 30 and 3.
+func loggedVaults() map[string]*calls {
+	swapped := []uint64{40, 3, 2, 0, 700, 70, 30} // of its second token 3 for 30 of the first, by what comes out
+	return map[string]*calls{
+		"a swap by the output":                     rayLogged(vaultCall(ammProgram, []byte{ammSwapBaseOut}, 1, 4, 17), 4, swapped...),
+		"a swap by the output, with target orders": rayLogged(vaultCall(ammProgram, []byte{ammSwapBaseOut}, 1, 5, 18), 4, swapped...),
+		"a swap by the output, without order book": rayLogged(vaultCall(ammProgram, []byte{ammSwapBaseOutV2}, 1, 3, 8), 4, swapped...),
+		"a swap by the input, without order book":  rayLogged(vaultCall(ammProgram, []byte{ammSwapBaseInV2}, 1, 3, 8), 3, 30, 1, 2, 0, 700, 70, 3),
+		"a deposit":    rayLogged(vaultCall(ammProgram, []byte{ammDeposit}, 1, 5, 11), 1, 40, 40, 0, 700, 70, 9, 0, 0, 0, 0, 30, 3, 5),
+		"a withdrawal": rayLogged(vaultCall(ammProgram, []byte{ammWithdraw}, 1, 5, 11), 2, 5, 5, 700, 70, 9, 0, 0, 0, 0, 30, 3),
+	}
+}
+
+// TestLinesOfTheAMM: where a line of the log tells of a swap, a deposit or a withdrawal, it counts, and not what the transaction did to the pool's token accounts.
+func TestLinesOfTheAMM(t *testing.T) {
+	d, pool := newDecoder(t, everything()), key(accountOf("pool"))
+	thirty, three := in(amountOf(30)), in(amountOf(3))
+	for name, c := range loggedVaults() {
+		want := market.Reserves{Pool: pool, Reserve0: amountOf(730), Reserve1: amountOf(67)}
+		switch name {
+		case "a deposit":
+			want.Reserve1 = amountOf(73)
+		case "a withdrawal":
+			want.Reserve0 = amountOf(670)
+		}
+		list := eventsOf(decodeOne(t, d, c.raw(t)))
+		if !slices.Contains(list, market.Event(want)) {
+			t.Errorf("%s: %+v, want %+v", name, list, want)
+		}
+		if isSwap := len(list) == 3; isSwap != strings.HasPrefix(name, "a swap") {
+			t.Errorf("%s: %+v", name, list)
+		} else if isSwap {
+			if swap, _ := list[2].(market.Swap); swap.Amount0 != thirty || swap.Amount1 != three.Negate() {
+				t.Errorf("%s: %+v", name, swap)
+			}
 		}
 	}
 }
