@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
-	"github.com/boardwalkhq/boardwalk/internal/base58"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -66,6 +66,6 @@ type launchKeys struct{ mint, curve market.Address }
 
 // launched is the n-th launch.
 func launched(n int) launchKeys {
-	mint := key("launch", n)
-	return launchKeys{mint: market.SolanaAddress(mint), curve: market.SolanaAddress(key("curve of "+base58.Encode(mint[:]), 0))}
+	mint := svm.Key(key("launch", n))
+	return launchKeys{mint: market.SolanaAddress(mint), curve: market.SolanaAddress(curveKey(mint))}
 }

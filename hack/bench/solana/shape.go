@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,89 +31,168 @@ type block struct {
 	txs [][]byte
 }
 
-// template is a purchase on a curve as Solana's runtime tells it, with gaps where it is somebody else's, of another token.
-type template struct {
-	text string
-	// event is what the program told.
-	event []byte
-	// The keys that it names.
-	mint, curve, curveAccount, trader, traderAccount string
-	// The places of the two token accounts.
-	curveAt, traderAt int
-}
-
-// Offsets of the fields of pump.fun's TradeEvent, by its description. The first 16 bytes say that it is an event, and which.
-const (
-	eventMint, eventSOL, eventTokens, eventTrader = 16, 48, 56, 65
-	eventVirtualSOL, eventVirtualTokens           = 105, 113
-	eventRealSOL, eventRealTokens                 = 121, 129
-)
-
-// The reserves that a curve begins with.
+// Launches begin with these reserves of SOL and of tokens; so many of their tokens are for sale.
 const (
 	firstSOL, firstTokens, forSale, supply = 30_000_000_000, 1_073_000_000_000_000, 793_100_000_000_000, 1_000_000_000_000_000
 )
 
 // beginning is what the local Solana made: the first blocks, and what others are made of.
 type beginning struct {
-	blocks   []block
-	purchase template
-	mint     svm.Key
+	blocks []block
+	// launch is the curve of the first launch, pools are those in which tokens trade besides.
+	launch    *pair
+	pools     map[*form][]*pair
+	templates map[swap]*template
 	// noise are votes, failed transactions and others that mean nothing here, as they stand in every block.
 	noise []byte
 }
 
-// begin has the local Solana make a pool of SOL, a launch and a few trades.
+// There are so many pools of tokens that were launched. The local Solana has one pool of SOL and USDC of the AMM v4.
+const pumpSwapPools, cpmmPools = 96, 48
+
+// localSolana is the local Solana while the beginning is made.
+type localSolana struct {
+	*simnet.World
+
+	// creator launches tokens and fills their curves. trader makes the trades that templates are cut of, and keeps no wrapped SOL.
+	creator, trader svm.Signer
+}
+
+// begin has the local Solana make pools, a launch, and a few trades. The trades that templates are cut of come last; no block has them.
 func begin(ctx context.Context, chain *svm.Chain) (*beginning, error) {
-	w, err := simnet.Deploy(ctx, chain, simnet.Options{Seed: 1, People: 3})
+	const people = 6
+	w, err := simnet.Deploy(ctx, chain, simnet.Options{Seed: 1, People: people})
 	if err != nil {
 		return nil, err
 	}
-	mine := func() error { return w.Mine(ctx, w.Slot()+1, w.Time().Add(time.Second)) }
-	c, err := w.Launch(ctx, simnet.PumpFun, w.People[0], simnet.Launch{Name: "Token", Symbol: "TKN", URI: "https://example.com/token.json"}, 0)
-	if err != nil {
-		return nil, err
-	}
-	steps := []func() error{
-		mine,
-		func() error { return w.TradeSOL(ctx, w.People[1], true, 1_000_000_000) }, mine,
-		func() error { return w.Buy(ctx, c, w.People[2], 500_000_000) }, mine,
-	}
-	for _, step := range steps {
-		if err := step(); err != nil {
+	s, curves := &localSolana{World: w, creator: w.People[0], trader: w.People[people-1]}, map[*form]*simnet.Curve{}
+	for _, of := range []struct {
+		*form
+
+		program svm.Key
+		count   int
+	}{{pumpSwap, simnet.PumpFun, pumpSwapPools}, {cpmm, simnet.LaunchLab, cpmmPools}} {
+		if curves[of.form], err = s.openPools(ctx, of.program, of.count); err != nil {
 			return nil, err
 		}
 	}
-	b := &beginning{mint: c.Token}
+	if curves[pumpFun], err = s.launch(ctx, simnet.PumpFun); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(s.mine(ctx), w.TradeSOL(ctx, w.People[1], true, 1_000_000_000), s.mine(ctx)); err != nil {
+		return nil, err
+	}
+	b := &beginning{launch: curveOf(curves[pumpFun].Token, curves[pumpFun].Account), pools: map[*form][]*pair{}, templates: map[swap]*template{}}
+	for _, p := range w.Pools()[1:] { // the first one is PumpSwap's own of SOL and USDC
+		made := poolOf(p)
+		b.pools[made.form] = append(b.pools[made.form], made)
+	}
+	if err := b.readBlocks(ctx, chain, w.Slot()); err != nil {
+		return nil, err
+	}
+	for _, p := range []*pair{b.launch, b.pools[pumpSwap][0], b.pools[ammV4][0], b.pools[cpmm][0]} {
+		if err := s.cutTemplates(ctx, b.templates, p, curves[p.form]); err != nil {
+			return nil, err
+		}
+	}
+	return b, b.makeNoise()
+}
+
+func (s *localSolana) mine(ctx context.Context) error {
+	return s.Mine(ctx, s.Slot()+1, s.Time().Add(time.Second))
+}
+
+// launch launches a token.
+func (s *localSolana) launch(ctx context.Context, program svm.Key) (*simnet.Curve, error) {
+	return s.Launch(ctx, program, s.creator, simnet.Launch{Name: "Token", Symbol: "TKN", URI: "https://example.com/token.json"}, 0)
+}
+
+// openPools launches some tokens, fills their curves and moves them to pools. It gives the first one's curve.
+func (s *localSolana) openPools(ctx context.Context, program svm.Key, count int) (*simnet.Curve, error) {
+	list := make([]*simnet.Curve, count)
+	for _, step := range []func(i int) error{
+		func(i int) (err error) { list[i], err = s.launch(ctx, program); return err },
+		func(i int) error { return s.Buy(ctx, list[i], s.creator, 2*list[i].Target()) },
+		func(i int) error { return s.Migrate(ctx, list[i]) },
+	} {
+		for i := range list {
+			if err := step(i); err != nil {
+				return nil, err
+			}
+		}
+		if err := s.mine(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return list[0], nil
+}
+
+// cutTemplates has the trader buy and sell, and cuts a pair's templates of that. Without a curve the trade is one of SOL and USDC.
+func (s *localSolana) cutTemplates(ctx context.Context, to map[swap]*template, p *pair, c *simnet.Curve) (err error) {
+	for _, sells := range []bool{false, true} {
+		trade := func() error { return s.Buy(ctx, c, s.trader, 500_000_000) }
+		switch {
+		case c == nil:
+			trade = func() error { return s.TradeSOL(ctx, s.trader, !sells, 500_000_000) }
+		case sells:
+			trade = func() error { return s.Sell(ctx, c, s.trader, 0.5) }
+		}
+		if to[swap{p.form, sells}], err = s.cut(ctx, p, trade); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cut has the trader trade until a trade is of the pair and told in its form: the local Solana chooses between pools of SOL and USDC, and cuts some logs off.
+func (s *localSolana) cut(ctx context.Context, p *pair, trade func() error) (t *template, err error) {
+	const tries = 50
+	for range tries {
+		if err := errors.Join(trade(), s.mine(ctx)); err != nil {
+			return nil, err
+		}
+		told, err := askBlock(ctx, s.Chain, s.Slot())
+		if err != nil {
+			return nil, err
+		}
+		if len(told.Transactions) != 1 {
+			return nil, fmt.Errorf("the last block has %d transactions, not the trade alone", len(told.Transactions))
+		}
+		if t, err = p.cut(told.Transactions[0], s.trader.Key); err == nil {
+			return t, nil
+		}
+	}
+	return nil, fmt.Errorf("no template in %d trades: %w", tries, err)
+}
+
+// toldBlock is a block as the local Solana tells it.
+type toldBlock struct {
+	Blockhash, PreviousBlockhash string
+	ParentSlot                   uint64
+	BlockTime                    int64
+	Transactions                 []json.RawMessage
+}
+
+func askBlock(ctx context.Context, chain *svm.Chain, slot uint64) (told toldBlock, err error) {
+	err = chain.Call(ctx, &told, "getBlock", slot, map[string]any{"commitment": "confirmed", "maxSupportedTransactionVersion": 1})
+	return told, err
+}
+
+// readBlocks asks for the blocks up to a slot.
+func (b *beginning) readBlocks(ctx context.Context, chain *svm.Chain, last uint64) error {
 	var slots []uint64
-	if err := chain.Call(ctx, &slots, "getBlocks", 1, w.Slot(), map[string]string{"commitment": "confirmed"}); err != nil {
-		return nil, err
+	if err := chain.Call(ctx, &slots, "getBlocks", 1, last, map[string]string{"commitment": "confirmed"}); err != nil {
+		return err
 	}
-	var last []json.RawMessage // of the last block, which only serves as a template
-	for i, slot := range slots {
-		var told struct {
-			Blockhash         string            `json:"blockhash"`
-			PreviousBlockhash string            `json:"previousBlockhash"`
-			ParentSlot        uint64            `json:"parentSlot"`
-			BlockTime         int64             `json:"blockTime"`
-			Transactions      []json.RawMessage `json:"transactions"`
-		}
-		if err := chain.Call(ctx, &told, "getBlock", slot, map[string]any{"commitment": "confirmed", "maxSupportedTransactionVersion": 1}); err != nil {
-			return nil, err
-		}
-		if last = told.Transactions; i == len(slots)-1 {
-			break
+	for _, slot := range slots {
+		told, err := askBlock(ctx, chain, slot)
+		if err != nil {
+			return err
 		}
 		txs := bytes.Join(rawOf(told.Transactions), []byte(","))
 		b.blocks = append(b.blocks, block{slot: slot, parentSlot: told.ParentSlot, hash: told.Blockhash, parent: told.PreviousBlockhash, time: told.BlockTime, txs: [][]byte{txs}})
 	}
-	if len(last) != 1 {
-		return nil, fmt.Errorf("the last block has %d transactions, not the purchase alone", len(last))
-	}
-	if b.purchase, err = templateOf(last[0], c, w.People[2].Key); err != nil {
-		return nil, err
-	}
-	return b, b.makeNoise()
+	return nil
 }
 
 func rawOf(list []json.RawMessage) (out [][]byte) {
@@ -123,76 +200,6 @@ func rawOf(list []json.RawMessage) (out [][]byte) {
 		out = append(out, r)
 	}
 	return out
-}
-
-// templateOf makes gaps in a purchase.
-func templateOf(raw json.RawMessage, c *simnet.Curve, trader svm.Key) (t template, err error) {
-	type balance struct {
-		AccountIndex int    `json:"accountIndex"`
-		Owner        string `json:"owner"`
-	}
-	var told struct {
-		Meta struct {
-			PostTokenBalances []balance `json:"postTokenBalances"`
-			InnerInstructions []struct {
-				Instructions []struct{ Data string } `json:"instructions"`
-			} `json:"innerInstructions"`
-			LoadedAddresses struct{ Writable, Readonly []string } `json:"loadedAddresses"`
-		} `json:"meta"`
-		Transaction struct {
-			Signatures []string `json:"signatures"`
-			Message    struct {
-				AccountKeys []string `json:"accountKeys"`
-			} `json:"message"`
-		} `json:"transaction"`
-	}
-	if err := json.Unmarshal(raw, &told); err != nil {
-		return t, err
-	}
-	keys := slices.Concat(told.Transaction.Message.AccountKeys, told.Meta.LoadedAddresses.Writable, told.Meta.LoadedAddresses.Readonly)
-	t.mint, t.curve, t.trader = c.Token.String(), c.Account.String(), trader.String()
-	for _, b := range told.Meta.PostTokenBalances {
-		switch b.Owner {
-		case t.curve:
-			t.curveAt, t.curveAccount = b.AccountIndex, keys[b.AccountIndex]
-		case t.trader:
-			t.traderAt, t.traderAccount = b.AccountIndex, keys[b.AccountIndex]
-		}
-	}
-	text := string(raw)
-	for _, list := range told.Meta.InnerInstructions {
-		for _, i := range list.Instructions {
-			if data, ok := base58.Append(nil, []byte(i.Data)); ok && len(data) > 200 && bytes.HasPrefix(data, []byte{0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d}) {
-				t.event = data
-				text = strings.Replace(text, i.Data, "@event@", 1)
-			}
-		}
-	}
-	text = strings.ReplaceAll(text, told.Transaction.Signatures[0], "@signature@")
-	for _, name := range []string{"preTokenBalances", "postTokenBalances"} {
-		from := strings.Index(text, `"`+name+`":[`)
-		if from < 0 {
-			return t, fmt.Errorf("a transaction without %s", name)
-		}
-		from += len(name) + 3
-		length, err := arrayLen(text[from:])
-		if err != nil {
-			return t, err
-		}
-		text = text[:from] + "@" + name + "@" + text[from+length:]
-	}
-	if t.text = text; t.event == nil || t.curveAccount == "" || t.traderAccount == "" {
-		return t, errors.New("the purchase has no event, or no balances")
-	}
-	return t, nil
-}
-
-// arrayLen is how long the JSON array is that a text begins with.
-func arrayLen(text string) (int, error) {
-	d := json.NewDecoder(strings.NewReader(text))
-	var list json.RawMessage
-	err := d.Decode(&list)
-	return len(list), err
 }
 
 // makeNoise makes what every block has besides its trades: votes, purchases that failed, and purchases of a program that nobody declared, of a token that nobody
@@ -210,7 +217,10 @@ func (b *beginning) makeNoise() error {
 		list = append(list, []byte(strings.NewReplacer("@trader@", name("voter", n), "@account@", name("vote account", n), "@signature@", signature("vote", n)).Replace(vote)))
 	}
 	for n := range failed + others {
-		text := b.purchase.fill(&trade{mint: name("unwatched", n), trader: name("other", n), signature: signature("other", n), sol: 1, tokens: 1, curveHad: 2})
+		token := key("unwatched", n)
+		text := b.templates[swap{pumpFun, false}].fill(&trade{
+			pair: curveOf(token, curveKey(token)), trader: key("other", n), signature: signature("other", n), sol: 1, tokens: 1, before: reserves{tokens: 2}, after: reserves{tokens: 1}, traderHas: 1,
+		})
 		if n < failed {
 			failed, err := failedOf(text)
 			if err != nil {
@@ -256,48 +266,4 @@ func key(what string, n int) [32]byte {
 func signature(what string, n int) string {
 	k := key("signature of "+what, n)
 	return base58.Encode(append(k[:], k[:]...))
-}
-
-// trade is a purchase.
-type trade struct {
-	mint, trader, signature            string
-	sol, tokens                        uint64
-	virtualSOL, virtualTokens          uint64 // after it
-	realSOL, realTokens                uint64
-	curveHad, traderHad                uint64 // before it
-	mintKey, traderKey                 [32]byte
-	curve, curveAccount, traderAccount string
-}
-
-// fill is the transaction of a trade.
-func (t *template) fill(x *trade) string {
-	e := slices.Clone(t.event)
-	copy(e[eventMint:], x.mintKey[:])
-	copy(e[eventTrader:], x.traderKey[:])
-	for at, n := range map[int]uint64{
-		eventSOL: x.sol, eventTokens: x.tokens, eventVirtualSOL: x.virtualSOL, eventVirtualTokens: x.virtualTokens, eventRealSOL: x.realSOL, eventRealTokens: x.realTokens,
-	} {
-		binary.LittleEndian.PutUint64(e[at:], n)
-	}
-	tell := func(at int, owner string, n uint64) string {
-		return `{"accountIndex":` + strconv.Itoa(at) + `,"mint":"` + x.mint + `","owner":"` + owner + `","programId":"TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb","uiTokenAmount":{"amount":"` +
-			strconv.FormatUint(n, 10) + `","decimals":6,"uiAmount":1.5,"uiAmountString":"1.5"}}`
-	}
-	if x.curve == "" {
-		x.curve, x.curveAccount, x.traderAccount = name("curve of "+x.mint, 0), name("account of "+x.mint, 0), name("account of "+x.mint+x.trader, 0)
-	}
-	// Nodes tell token accounts in their order.
-	both := func(ofCurve, ofTrader uint64) string {
-		list := []string{tell(t.curveAt, x.curve, ofCurve)}
-		if ofTrader > 0 {
-			list = append(list, tell(t.traderAt, x.trader, ofTrader))
-		}
-		if t.traderAt < t.curveAt {
-			slices.Reverse(list)
-		}
-		return "[" + strings.Join(list, ",") + "]"
-	}
-	return strings.NewReplacer(t.mint, x.mint, t.curve, x.curve, t.curveAccount, x.curveAccount, t.trader, x.trader, t.traderAccount, x.traderAccount,
-		"@event@", base58.Encode(e), "@signature@", x.signature, "@preTokenBalances@", both(x.curveHad, x.traderHad),
-		"@postTokenBalances@", both(x.curveHad-x.tokens, x.traderHad+x.tokens)).Replace(t.text)
 }

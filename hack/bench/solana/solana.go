@@ -201,10 +201,17 @@ func configOf(s *served) *chainconfig.Chain {
 	of := func(k svm.Key) market.Address { return market.SolanaAddress(k) }
 	return &chainconfig.Chain{
 		ID: "solana", Family: chainconfig.Solana, GenesisHash: s.node.genesis, BlockTime: chainconfig.Duration(slotTime), ReorgBlocks: 64, FinalityDepth: 32,
-		Native:    chainconfig.Native{Symbol: "SOL", Wrapped: of(simnet.WSOL)},
-		Quotes:    []chainconfig.Quote{{Symbol: "USDC", Address: of(simnet.USDC), PegUSD: 1, PegBoundPct: 5}, {Symbol: "WSOL", Address: of(simnet.WSOL)}},
-		Exchanges: []chainconfig.Exchange{{Name: "pumpswap", Protocol: market.PumpSwap, Factory: of(simnet.PumpSwap)}},
-		Venues:    []chainconfig.Venue{{ID: "pump-fun", Protocol: chainconfig.PumpFun, Contracts: []market.Address{of(simnet.PumpFun)}}},
+		Native: chainconfig.Native{Symbol: "SOL", Wrapped: of(simnet.WSOL)},
+		Quotes: []chainconfig.Quote{{Symbol: "USDC", Address: of(simnet.USDC), PegUSD: 1, PegBoundPct: 5}, {Symbol: "WSOL", Address: of(simnet.WSOL)}},
+		Exchanges: []chainconfig.Exchange{
+			{Name: "pumpswap", Protocol: market.PumpSwap, Factory: of(simnet.PumpSwap)},
+			{Name: "raydium-amm-v4", Protocol: market.RaydiumAMMv4, Factory: of(simnet.AMMv4)},
+			{Name: "raydium-cpmm", Protocol: market.RaydiumCPMM, Factory: of(simnet.CPMM)},
+		},
+		Venues: []chainconfig.Venue{
+			{ID: "pump-fun", Protocol: chainconfig.PumpFun, Contracts: []market.Address{of(simnet.PumpFun)}},
+			{ID: "launchlab", Protocol: chainconfig.RaydiumLaunchLab, Contracts: []market.Address{of(simnet.LaunchLab)}},
+		},
 		Tracking:  chainconfig.Tracking{Holders: chainconfig.HoldersLaunches},
 		Endpoints: []chainconfig.Endpoint{{URL: s.url, Weight: 1}},
 	}
@@ -276,7 +283,7 @@ func (b *bench) run(ctx context.Context) error {
 		return err
 	}
 	b.stop()
-	if err := copyLaunches(ctx, b.conn, market.SolanaAddress(b.maker.mint), b.launches); err != nil {
+	if err := copyLaunches(ctx, b.conn, market.SolanaAddress(b.maker.launch.token), b.launches); err != nil {
 		return err
 	}
 	r := &result{}
@@ -299,6 +306,9 @@ func (b *bench) run(ctx context.Context) error {
 		return err
 	}
 	r.disk = after.since(before)
+	if got, want := r.disk["trades"].rows, int64((len(r.took)+warmUp)*b.trades); got != want {
+		return fmt.Errorf("the index has %d trades of the blocks at the head, not %d: it takes some swaps for none", got, want)
+	}
 	for range forks {
 		for _, kind := range []struct {
 			trades int

@@ -24,6 +24,26 @@ type Pool struct {
 	locked string
 }
 
+// Tokens are its two tokens.
+func (p *Pool) Tokens() (base, quote svm.Key) { return p.base.Mint, p.quote.Mint }
+
+// Vaults are its token accounts.
+func (p *Pool) Vaults() (base, quote svm.Key) {
+	of := meteoraVault
+	switch p.Program {
+	case PumpSwap:
+		return p.base.Account(p.Account), p.quote.Account(p.Account)
+	case AMMv4:
+		_, base, quote, _ = ammVaults()
+		return base, quote
+	case CPMM:
+		of = raydiumVault
+	}
+	base, _ = of(p.Program, p.Account, p.base.Mint)
+	quote, _ = of(p.Program, p.Account, p.quote.Mint)
+	return base, quote
+}
+
 // Rates of PumpSwap's fees, in hundredths of a percent. The liquidity's own stays in the pool.
 const (
 	pumpSwapLiquidityBPS = 20
