@@ -184,7 +184,7 @@ func TestTradeFeed(t *testing.T) {
 			writeMembers(t, st, 2, ofMember(t, "u1", adasWallet, false))
 			eventually(t, "ada hides her wallet", func() bool {
 				trades, _, _ := feedItems(t, c, "filter=new")
-				return len(trades) == 3 && trades[2].Tx == nil && trades[2].AmountUSD == 120 && *trades[0].Realised.PnlUSD == 50
+				return len(trades) == 3 && trades[2].Tx == nil && trades[2].AmountUSD == 120 && trades[0].Realised.PnlUSD == nil && trades[0].Realised.PnlPct == nil
 			})
 			writeMembers(t, st, 3, member.Record{ID: "u1", Deleted: true})
 			eventually(t, "ada is gone", func() bool {

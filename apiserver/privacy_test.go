@@ -40,7 +40,8 @@ func TestPrivateTradesHaveCandidates(t *testing.T) {
 				Amount: tr.BaseAmount, NanoUSD: nano, HasUSD: true, Counts: true,
 			}
 			if tr.Sell {
-				e.Kind = market.Sold
+				e.Kind, e.Proceeds = market.Sold, market.NanoUSD(nano)
+				e.Cost = market.NanoUSD(int64(float64(nano) / math.Exp(.6*rng.NormFloat64())))
 			}
 			c.Changes.Entries = append(c.Changes.Entries, e)
 			c.Changes.Stream = append(c.Changes.Stream, market.StreamItem{
@@ -76,6 +77,9 @@ func TestPrivateTradesHaveCandidates(t *testing.T) {
 			t.Fatalf("no trade is as the feed says: %+v", item)
 		}
 		counts = append(counts, n)
+		if r := item.Realised; r != nil && (r.PnlUSD != nil || r.PnlPct != nil) { // with what a sale realised most fit one alone
+			t.Errorf("a private sale tells what it realised: %+v", r)
+		}
 	}
 	slices.Sort(counts)
 	if median := counts[len(counts)/2]; median < 5 {

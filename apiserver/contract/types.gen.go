@@ -1311,7 +1311,8 @@ type FeedNow struct {
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
 
-// FeedRealised Profit or loss on the part of the sale whose cost is known (docs: pnl). Both are null where no cost is known, or where the sale doesn't count.
+// FeedRealised Profit or loss on the part of the sale whose cost is known (docs: pnl). Both are null where no cost is known, where the sale doesn't count, or where the member keeps the
+// wallet private.
 type FeedRealised struct {
 	// PnlPct Of what it had cost; null where that is below 1 USD.
 	PnlPct *float64 `json:"pnl_pct"`

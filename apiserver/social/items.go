@@ -299,12 +299,6 @@ func (s *shownTrade) shownAt() int64 {
 
 // encode is the wire form of a trade. Of who keeps a wallet private amounts and times are less exact, since exact ones would tell the wallet.
 func (s *shownTrade) encode(of *tradeBody, in []members.Member, note *contract.FeedNote) contract.FeedTrade {
-	amount := func(v float64) float64 {
-		if !of.isPublic {
-			return coarse(v)
-		}
-		return wire.Rounded(v)
-	}
 	out := contract.FeedTrade{
 		Kind: contract.FeedTradeKindTrade, ID: s.Number, Cursor: cursorOf(s.Number), At: wire.Timestamp(s.shownAt()), Handle: of.owner.Handle,
 		Note: note, Side: contract.TradeSideBuy, AmountUSD: s.shownUSD(), PriceUSD: of.paid, OthersIn: othersIn(of.inCount, in, of.owner),
@@ -344,7 +338,7 @@ func (s *shownTrade) encode(of *tradeBody, in []members.Member, note *contract.F
 	why.Note("change_since_pct", out.Now.ChangeSincePct != nil, "")
 	out.Now.UnknownReasons = why.Unknown
 	if s.Sell {
-		out.Side, out.Realised = contract.TradeSideSell, s.realised(amount)
+		out.Side, out.Realised = contract.TradeSideSell, s.realised(of.isPublic)
 		delete(out.UnknownReasons, "realised")
 	}
 	switch {
@@ -356,20 +350,20 @@ func (s *shownTrade) encode(of *tradeBody, in []members.Member, note *contract.F
 	return out
 }
 
-// realised is what a sale realised.
-func (s *shownTrade) realised(amount func(float64) float64) *contract.FeedRealised {
+// realised is what a sale realised. It isn't told of who keeps a wallet private: few sales of a token realise the same, even to one digit, so that it would tell the wallet.
+func (s *shownTrade) realised(isPublic bool) *contract.FeedRealised {
 	out := &contract.FeedRealised{UnknownReasons: contract.UnknownReasons{}}
 	gain := s.Proceeds.Sub(s.Cost)
 	switch {
-	case !s.Counts || s.Cost.Sign() == 0 && s.Proceeds.Sign() == 0:
+	case !isPublic || !s.Counts || s.Cost.Sign() == 0 && s.Proceeds.Sign() == 0:
 		out.UnknownReasons["pnl_usd"], out.UnknownReasons["pnl_pct"] = contract.UnknownReasonNotApplicable, contract.UnknownReasonNotApplicable
 		return out
 	case s.Cost.Dollars() < 1:
 		out.UnknownReasons["pnl_pct"] = contract.UnknownReasonNotApplicable
 	default:
-		out.PnlPct = new(amount(100 * gain.Dollars() / s.Cost.Dollars()))
+		out.PnlPct = new(wire.Rounded(100 * gain.Dollars() / s.Cost.Dollars()))
 	}
-	out.PnlUSD = new(amount(gain.Dollars()))
+	out.PnlUSD = new(wire.Rounded(gain.Dollars()))
 	return out
 }
 
