@@ -49,6 +49,22 @@ type callAnswer struct {
 	Change                    int64
 }
 
+// win doubles the price of 10 for ten blocks, and waits until a call has won.
+func (w *priced) win(t *testing.T, id string) (call callAnswer) {
+	t.Helper()
+	w.trade(t, 12, 20)
+	for range 10 {
+		w.Block(t, 12, nil)
+	}
+	if !wait.Until(t.Context(), 20*time.Millisecond, func() bool {
+		w.get("/v1/calls/"+id, &call)
+		return call.Outcome == "win"
+	}) {
+		t.Fatal("the call hasn't won")
+	}
+	return call
+}
+
 // TestCalls writes calls, and follows one until it has won.
 func TestCalls(t *testing.T) {
 	t.Parallel()
@@ -80,16 +96,7 @@ func TestCalls(t *testing.T) {
 	if call.ID != "c1" || call.Member != "u1" || call.Mint != w.Token.String() || call.Outcome != "open" || call.Price != 10 || call.Peak != nil || call.Settled {
 		t.Errorf("it is %+v", call)
 	}
-	w.trade(t, 12, 20)
-	for range 10 {
-		w.Block(t, 12, nil)
-	}
-	if !wait.Until(t.Context(), 20*time.Millisecond, func() bool {
-		w.get("/v1/calls/c1", &call)
-		return call.Outcome == "win"
-	}) {
-		t.Fatal("the call hasn't won")
-	}
+	call = w.win(t, "c1")
 	if call.Peak == nil || *call.Peak != 2 || call.DecidedAt == nil || *call.DecidedAt != time.Unix(w.Last.Time, 0).UTC().Format(time.RFC3339) {
 		t.Errorf("won, it is %+v", call)
 	}

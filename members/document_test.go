@@ -175,7 +175,7 @@ func (in *intake) mentioned(t *testing.T, page *intakePage, member writtenReques
 			}
 		}
 	}
-	if len(named) != 9 {
+	if len(named) != 10 {
 		t.Errorf("the page names %d requests: %q", len(named), named)
 	}
 	present := regexp.MustCompile("`POST (/v1/presence)` with `([^`]+)`").FindStringSubmatch(page.text)

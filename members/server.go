@@ -98,7 +98,7 @@ func New(o Options) (*Server, error) {
 	s.judge = judge.New(judge.Options{Store: served, Now: o.Now, Open: open})
 	var err error
 	s.handler, err = intake.New(intake.Options{
-		Registry: kept{s.social.Registry, s.social.Calls, s.social.Posts, s.social.Answers}, Presence: s.counter, Prices: &judge.Pricer{Store: served, Now: o.Now}, Market: served, Tokens: o.Tokens,
+		Registry: kept{s.social.Registry, s.social.Calls, s.social.Posts, s.social.Answers}, Standings: s.social.Game, Rules: rules, Presence: s.counter, Prices: &judge.Pricer{Store: served, Now: o.Now}, Market: served, Tokens: o.Tokens,
 		Deployment: o.Deployment, Active: s.active.Load, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
 	})
 	return s, err

@@ -20,12 +20,14 @@ import (
 	"github.com/gorilla/mux"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/boardwalkhq/boardwalk/internal/game"
 	"github.com/boardwalkhq/boardwalk/internal/keyfile"
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/social"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry/span"
 	"github.com/boardwalkhq/boardwalk/members/contract"
+	"github.com/boardwalkhq/boardwalk/members/intake/posttext"
 	"github.com/boardwalkhq/boardwalk/members/judge"
 )
 
@@ -49,6 +51,12 @@ type Registry interface {
 	Keep(ctx context.Context, key string, a *social.KeptAnswer, until int64) error
 }
 
+// Standings tells what members have come to in the game.
+type Standings interface {
+	GameChanges(ctx context.Context, after int64, limit int) ([]social.GameStanding, error)
+	LastGameChange(ctx context.Context) (int64, error)
+}
+
 // Presence counts who is present.
 type Presence interface {
 	// Seen notes that members are present, and gives those that aren't members.
@@ -63,8 +71,11 @@ type Prices interface {
 // Options are what the intake works with.
 type Options struct {
 	Registry Registry
-	Presence Presence
-	Prices   Prices
+	// Standings and Rules are the game's.
+	Standings Standings
+	Rules     *game.Rules
+	Presence  Presence
+	Prices    Prices
 	// Market says which tokens posts name. It goes by chains' ids (store.Served).
 	Market *store.Store
 	// Tokens are the tokens that a caller may present.
@@ -82,6 +93,7 @@ type handler struct {
 	Options
 
 	reader   Reader
+	texts    posttext.Finder
 	document []byte
 	requests *prometheus.CounterVec
 
@@ -99,7 +111,7 @@ func New(o Options) (http.Handler, error) {
 		return nil, err
 	}
 	h := &handler{
-		Options: o, reader: Reader{Deployment: o.Deployment, Now: o.Now}, document: document,
+		Options: o, reader: Reader{Deployment: o.Deployment, Now: o.Now}, texts: posttext.Finder{Market: o.Market, Members: o.Registry}, document: document,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "boardwalk_intake_requests_total", Help: "Requests to the intake, by the status of their answer.",
 		}, []string{"status"}),
@@ -128,6 +140,7 @@ func New(o Options) (http.Handler, error) {
 		{http.MethodPut, "/v1/posts/{id}", h.putPost},
 		{http.MethodDelete, "/v1/posts/{id}", h.deletePost},
 		{http.MethodGet, "/v1/posts", h.getPosts},
+		{http.MethodGet, "/v1/standings", h.getStandings},
 		{http.MethodGet, "/v1/changes", h.getChanges},
 		{http.MethodGet, "/v1/export", h.getExport},
 		{http.MethodGet, "/openapi.json", h.getDocument},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/members/intake/posttext"
 )
 
 // postBody is what is written of a post.
@@ -168,7 +169,7 @@ type postAnswer struct {
 	Trade     *tradeBody        `json:"trade"`
 	Text      string            `json:"text"`
 	TokenRefs []member.TokenRef `json:"token_refs"`
-	Rich      richAnswer        `json:"rich"`
+	Rich      posttext.Answer   `json:"rich"`
 	PostedAt  string            `json:"posted_at"`
 	Deleted   bool              `json:"deleted"`
 	UpdatedAt string            `json:"updated_at"`
@@ -181,7 +182,7 @@ func (h *handler) answerPosts(r *request, posts []member.Post) ([]postAnswer, er
 	if err != nil {
 		return nil, err
 	}
-	rich, err := h.lookUp(r.Context(), posts)
+	rich, err := h.texts.Find(r.Context(), posts)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,5 @@
-package intake
+// Package posttext says what the texts of posts name, as the intake answers it.
+package posttext
 
 import (
 	"context"
@@ -11,47 +12,47 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// richAnswer is what a text names.
-type richAnswer struct {
-	Mentions  []mentionAnswer `json:"mentions"`
-	Tags      []tagAnswer     `json:"tags"`
-	Addresses []addressAnswer `json:"addresses"`
-	Links     []linkAnswer    `json:"links"`
+// Answer is what a text names.
+type Answer struct {
+	Mentions  []mention `json:"mentions"`
+	Tags      []tag     `json:"tags"`
+	Addresses []address `json:"addresses"`
+	Links     []link    `json:"links"`
 }
 
-type spanAnswer struct {
+type span struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
 }
 
-type mentionAnswer struct {
-	Text   string     `json:"text"`
-	Handle string     `json:"handle"`
-	Exists bool       `json:"exists"`
-	Span   spanAnswer `json:"span"`
+type mention struct {
+	Text   string `json:"text"`
+	Handle string `json:"handle"`
+	Exists bool   `json:"exists"`
+	Span   span   `json:"span"`
 }
 
-type tagAnswer struct {
-	Text     string     `json:"text"`
-	Symbol   string     `json:"symbol"`
-	Resolved bool       `json:"resolved"`
-	Mint     string     `json:"mint,omitempty"`
-	Chain    string     `json:"chain,omitempty"`
-	Span     spanAnswer `json:"span"`
+type tag struct {
+	Text     string `json:"text"`
+	Symbol   string `json:"symbol"`
+	Resolved bool   `json:"resolved"`
+	Mint     string `json:"mint,omitempty"`
+	Chain    string `json:"chain,omitempty"`
+	Span     span   `json:"span"`
 }
 
-type addressAnswer struct {
+type address struct {
 	Text    string `json:"text"`
 	Address string `json:"address"`
 	// Chain is null where no token, or more than one, is at the address.
-	Chain *string    `json:"chain"`
-	Span  spanAnswer `json:"span"`
+	Chain *string `json:"chain"`
+	Span  span    `json:"span"`
 }
 
-type linkAnswer struct {
-	Text string     `json:"text"`
-	URL  string     `json:"url"`
-	Span spanAnswer `json:"span"`
+type link struct {
+	Text string `json:"text"`
+	URL  string `json:"url"`
+	Span span   `json:"span"`
 }
 
 // names are what the names of some texts mean, looked up together.
@@ -83,8 +84,20 @@ func (n *names) Chains(a market.Address) (chains []string) {
 	return chains
 }
 
-// lookUp gives what the texts of posts name, in the order of the posts.
-func (h *handler) lookUp(ctx context.Context, posts []member.Post) ([]richAnswer, error) {
+// Members tells which of some handles members have.
+type Members interface {
+	ExistingHandles(ctx context.Context, keys []string) (map[string]bool, error)
+}
+
+// Finder looks up what texts name.
+type Finder struct {
+	// Market goes by chains' ids (store.Served).
+	Market  *store.Store
+	Members Members
+}
+
+// Find gives what the texts of posts name, in the order of the posts.
+func (fd *Finder) Find(ctx context.Context, posts []member.Post) ([]Answer, error) {
 	found := make([]rich.Found, len(posts))
 	n := names{chains: map[string]bool{}, tickers: map[string]*store.TokenAt{}}
 	handles, addresses := map[string]bool{}, map[market.Address]bool{}
@@ -102,18 +115,18 @@ func (h *handler) lookUp(ctx context.Context, posts []member.Post) ([]richAnswer
 			addresses[a.Address] = true
 		}
 	}
-	chains, err := h.Market.Chains(ctx) // first: the reads of tokens go by which indexes it finds served
+	chains, err := fd.Market.Chains(ctx) // first: the reads of tokens go by which indexes it finds served
 	if err != nil {
 		return nil, err
 	}
 	for i := range chains {
 		n.chains[chains[i].ID] = true
 	}
-	if n.members, err = h.Registry.ExistingHandles(ctx, slices.Collect(maps.Keys(handles))); err != nil {
+	if n.members, err = fd.Members.ExistingHandles(ctx, slices.Collect(maps.Keys(handles))); err != nil {
 		return nil, err
 	}
 	for ticker := range n.tickers {
-		at, ok, err := h.Market.Tokens.OnlyWithTicker(ctx, ticker)
+		at, ok, err := fd.Market.Tokens.OnlyWithTicker(ctx, ticker)
 		if err != nil {
 			return nil, err
 		}
@@ -121,12 +134,12 @@ func (h *handler) lookUp(ctx context.Context, posts []member.Post) ([]richAnswer
 			n.tickers[ticker] = &at
 		}
 	}
-	if n.tokens, err = h.Market.Tokens.ListedAt(ctx, slices.Collect(maps.Keys(addresses))); err != nil {
+	if n.tokens, err = fd.Market.Tokens.ListedAt(ctx, slices.Collect(maps.Keys(addresses))); err != nil {
 		return nil, err
 	}
-	out := make([]richAnswer, len(posts))
+	out := make([]Answer, len(posts))
 	for i := range posts {
-		out[i] = answerRich(&found[i], found[i].Resolve(&n, func(symbol string) (rich.Token, bool) {
+		out[i] = answer(&found[i], found[i].Resolve(&n, func(symbol string) (rich.Token, bool) {
 			ref, ok := member.Pinned(posts[i].Refs, symbol)
 			return rich.Token{Chain: ref.Chain, Mint: ref.Mint}, ok
 		}))
@@ -134,27 +147,27 @@ func (h *handler) lookUp(ctx context.Context, posts []member.Post) ([]richAnswer
 	return out, nil
 }
 
-func answerRich(f *rich.Found, means rich.Meanings) richAnswer {
-	out := richAnswer{Mentions: []mentionAnswer{}, Tags: []tagAnswer{}, Addresses: []addressAnswer{}, Links: []linkAnswer{}}
+func answer(f *rich.Found, means rich.Meanings) Answer {
+	out := Answer{Mentions: []mention{}, Tags: []tag{}, Addresses: []address{}, Links: []link{}}
 	for i, m := range f.Mentions {
-		out.Mentions = append(out.Mentions, mentionAnswer{m.Text, m.Handle, means.Exists[i], spanAnswer(m.Span)})
+		out.Mentions = append(out.Mentions, mention{m.Text, m.Handle, means.Exists[i], span(m.Span)})
 	}
 	for i, t := range f.Tags {
-		tag := tagAnswer{Text: t.Text, Symbol: t.Symbol, Span: spanAnswer(t.Span)}
+		of := tag{Text: t.Text, Symbol: t.Symbol, Span: span(t.Span)}
 		if token := means.Tokens[i]; token != nil {
-			tag.Resolved, tag.Mint, tag.Chain = true, addressText(token.Mint), token.Chain
+			of.Resolved, of.Mint, of.Chain = true, token.Mint.String(), token.Chain
 		}
-		out.Tags = append(out.Tags, tag)
+		out.Tags = append(out.Tags, of)
 	}
 	for i, a := range f.Addresses {
-		address := addressAnswer{Text: a.Text, Address: addressText(a.Address), Span: spanAnswer(a.Span)}
+		at := address{Text: a.Text, Address: a.Address.String(), Span: span(a.Span)}
 		if on := means.Chains[i]; len(on) == 1 {
-			address.Chain = &on[0]
+			at.Chain = &on[0]
 		}
-		out.Addresses = append(out.Addresses, address)
+		out.Addresses = append(out.Addresses, at)
 	}
 	for _, l := range f.Links {
-		out.Links = append(out.Links, linkAnswer{l.Text, l.URL, spanAnswer(l.Span)})
+		out.Links = append(out.Links, link{l.Text, l.URL, span(l.Span)})
 	}
 	return out
 }
