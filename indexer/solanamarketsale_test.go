@@ -179,8 +179,7 @@ func (l *localSolana) isVault(c *simnet.Curve, key svm.Key) bool {
 	return key == ofLab || key == ofDBC
 }
 
-// sellsInThePool fills the curve, and has the token sold in the pool that it moves to. One in three sales of CPMM is for what comes out, which isn't made again. With what a
-// stand-in needs, a sale at PumpSwap is longer than a transaction may be: then the transfers tell what is known.
+// sellsInThePool fills the curve, and has the token sold in the pool that it moves to. One in three sales of CPMM is for what comes out, which isn't made again.
 func (l *localSolana) sellsInThePool(t *testing.T, st *store.Store, c *simnet.Curve, found func() *trust.Check) {
 	t.Helper()
 	for !c.Complete {
@@ -197,11 +196,7 @@ func (l *localSolana) sellsInThePool(t *testing.T, st *store.Store, c *simnet.Cu
 	for range 8 {
 		l.sells(t, st, c, 4, 0.05)
 	}
-	says := " tokens at the market"
-	if c.Program == simnet.PumpFun {
-		says = "can move its tokens"
-	}
-	wantSales(t, "somebody has sold in the pool", found(), trust.Pass, says)
+	wantSales(t, "somebody has sold in the pool", found(), trust.Pass, " tokens at the market")
 }
 
 // TestATransferHook: Token-2022 itself asks a program about the transfer of a sale. Where that lets it be, holders can sell; where it refuses, they can't; and without a sale

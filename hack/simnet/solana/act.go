@@ -160,7 +160,11 @@ func (a *act) instruction() (svm.Instruction, error) {
 	if a.err != nil {
 		return svm.Instruction{}, a.err
 	}
-	data, err := a.script.Behind(a.data)
+	keys := make([]svm.Key, len(a.accounts))
+	for i := range a.accounts {
+		keys[i] = a.accounts[i].Key
+	}
+	data, err := a.script.Behind(a.data, keys...)
 	if err != nil {
 		return svm.Instruction{}, fmt.Errorf("%s: %w", a.name, err)
 	}

@@ -26,6 +26,7 @@ const (
 	signers = heap + 0x5300 // the list of who signs it, of none or one (SolSignerSeeds), and its length
 	field   = heap + 0x5400 // bytes to log (SolBytes)
 	count   = heap + 0x5500 // how many accounts the instruction has
+	script  = heap + 0x6000 // the script, unpacked
 )
 
 // Fields of the runtime's structures, by their offsets.
@@ -37,7 +38,7 @@ const (
 	metaLen, metaWritable, metaSigner            = 16, 8, 9
 	callProgram, callAccounts, callCount         = 0, 8, 16
 	callData, callDataLen                        = 24, 32
-	accountLen, accountGrowth                    = 88, 10240
+	accountLen, accountGrowth, keyLen            = 88, 10240, 32
 )
 
 // eventTag is how the data of a call begins by which a program of Anchor tells an event.
@@ -47,6 +48,7 @@ const eventTag = 0x1d9acb512ea545e4
 func (a *assembly) program() {
 	a.accounts()
 	a.findScript()
+	a.unpack()
 	a.label("step")
 	a.jumpIf(opJumpNotBelowReg, r6, r7, 0, "done")
 	a.load(opLoad8, r0, r6, 0)
@@ -124,7 +126,7 @@ func (a *assembly) infoOf() {
 	a.reg(opAddReg, r1, r0)
 }
 
-// findScript leaves the script's beginning in r6 and its end in r7. An event has none, and nothing to do; data without a script is refused.
+// findScript leaves the packed script's beginning in r6 and its end in r7. An event has none, and nothing to do; data without a script is refused.
 func (a *assembly) findScript() {
 	a.jumpIf(opJumpBelowImm, r2, 0, trailerLen, "refuse")
 	a.reg(opMovReg, r7, r6)
@@ -140,6 +142,40 @@ func (a *assembly) findScript() {
 	a.load(opLoad16, r0, r7, 0)
 	a.reg(opMovReg, r6, r7)
 	a.reg(opSubReg, r6, r0)
+}
+
+// unpack writes the script out, and leaves its beginning in r6 and its end in r7.
+func (a *assembly) unpack() {
+	a.number(r8, script)
+	a.label("piece")
+	a.jumpIf(opJumpNotBelowReg, r6, r7, 0, "unpacked")
+	a.load(opLoad8, r2, r6, 0)
+	a.imm(opAddImm, r6, 1)
+	a.label("byte of a piece")
+	a.jumpIf(opJumpEqualImm, r2, 0, 0, "key")
+	a.load(opLoad8, r0, r6, 0)
+	a.store(opStore8, r8, 0, r0)
+	a.imm(opAddImm, r6, 1)
+	a.imm(opAddImm, r8, 1)
+	a.imm(opSubImm, r2, 1)
+	a.jump("byte of a piece")
+
+	a.label("key")
+	a.load(opLoad8, r0, r6, 0)
+	a.imm(opAddImm, r6, 1)
+	a.jumpIf(opJumpEqualImm, r0, 0, noKey, "piece")
+	a.infoOf()
+	a.load(opLoad64, r2, r1, infoKey)
+	for at := int16(0); at < keyLen; at += 8 {
+		a.load(opLoad64, r0, r2, at)
+		a.store(opStore64, r8, at, r0)
+	}
+	a.imm(opAddImm, r8, keyLen)
+	a.jump("piece")
+
+	a.label("unpacked")
+	a.number(r6, script)
+	a.reg(opMovReg, r7, r8)
 }
 
 // callStep calls a program.

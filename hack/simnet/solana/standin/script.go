@@ -6,6 +6,9 @@ package standin
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 )
 
 // The steps of a script, by their first byte.
@@ -21,6 +24,16 @@ const (
 const (
 	trailerLen = 4
 	scriptMark = 0x5742 // "BW"
+)
+
+// An instruction has its script packed: each key of the instruction's own accounts takes one byte, its place among them. So a script fits into a transaction that the network
+// would take, and a sale that another holder makes again has the other holder's keys. A packed script is pieces: a length of one byte, as many bytes, and the place of the key
+// that follows them, or noKey.
+const (
+	noKey        = 255
+	longestPiece = 255
+	// longestScript is the room that the program has for an unpacked script.
+	longestScript = heap + 0x8000 - script
 )
 
 // The bits of an account's flags in a script: the called program may write the account, and the account signs the call.
@@ -93,17 +106,45 @@ func (s *Script) Write(account, offset int, b []byte) {
 	s.bytes(b)
 }
 
-// Behind is an instruction's data with the script behind it.
-func (s *Script) Behind(data []byte) ([]byte, error) {
-	if s.err == nil && len(s.steps) > 0xffff {
-		s.err = fmt.Errorf("standin: a script of %d bytes, more than 65,535", len(s.steps))
+// Behind is the data of an instruction that names the accounts, with the script behind it.
+func (s *Script) Behind(data []byte, accounts ...svm.Key) ([]byte, error) {
+	if s.err == nil && len(s.steps) > longestScript {
+		s.err = fmt.Errorf("standin: a script of %d bytes, more than %d", len(s.steps), longestScript)
 	}
 	if s.err != nil {
 		return nil, s.err
 	}
-	out := append(append([]byte(nil), data...), s.steps...)
-	out = binary.LittleEndian.AppendUint16(out, uint16(len(s.steps)))
+	packed := pack(s.steps, accounts[:min(len(accounts), noKey)])
+	out := append(append([]byte(nil), data...), packed...)
+	out = binary.LittleEndian.AppendUint16(out, uint16(len(packed)))
 	return binary.LittleEndian.AppendUint16(out, scriptMark), nil
+}
+
+// pack writes steps as the program unpacks them.
+func pack(steps []byte, accounts []svm.Key) (out []byte) {
+	end := func(piece []byte, place int) {
+		out = append(append(append(out, byte(len(piece))), piece...), byte(place))
+	}
+	begin, at := 0, 0
+	for at < len(steps) {
+		place := -1
+		if at+len(svm.Key{}) <= len(steps) {
+			place = slices.Index(accounts, svm.Key(steps[at:at+len(svm.Key{})]))
+		}
+		switch {
+		case place >= 0:
+			end(steps[begin:at], place)
+			at += len(svm.Key{})
+			begin = at
+		case at-begin == longestPiece:
+			end(steps[begin:at], noKey)
+			begin = at
+		default:
+			at++
+		}
+	}
+	end(steps[begin:], noKey)
+	return out
 }
 
 func (s *Script) place(n int) {
