@@ -22,7 +22,7 @@ import (
 )
 
 // Version changes with what the checks find.
-const Version = "5"
+const Version = "6"
 
 const checkerID = "boardwalk-solana"
 
@@ -95,15 +95,20 @@ func (l *Looker) Look(ctx context.Context, known *check.Known) (r *trust.Report,
 		return nil, false, check.ErrNoCode
 	}
 	k.told, k.failed = told, err != nil
-	k.index = check.Indexed{
-		Known: known, Market: known.MainPool(func(p *market.Pool) bool { return p.Base == known.Token.Mint }), Now: known.Block.Time,
-	}
+	k.index = check.Indexed{Known: known, Market: mainMarket(known), Now: known.Block.Time}
 	k.first(ctx)
 	if !k.failed {
 		k.askShares(ctx)
 		k.trySales(ctx) // last, since it may take all the time that is left
 	}
 	return k.report(), !k.failed && !k.firstFailed && !k.saleFailed && !k.sharesFailed, nil
+}
+
+// mainMarket is where the token is traded; nil where nothing is known of that. A curve that the token has left for a pool that isn't indexed is no market any more.
+func mainMarket(known *check.Known) *market.Pool {
+	return known.MainPool(func(p *market.Pool) bool {
+		return p.Base == known.Token.Mint && (p.Protocol != market.BondingCurve || known.Launch != nil && known.Launch.OnCurve())
+	})
 }
 
 // first looks for the oldest supply that is known: that of an older token a fact tells, that of a launched one the transaction that made it.
