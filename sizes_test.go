@@ -51,7 +51,7 @@ var longFunctions = map[string]int{
 	"hack/simnet/cmd/simnet.runChains":             67,
 	"hack/simnet/process.Start":                    64,
 	"hack/simnet/solana.Deploy":                    71,
-	"hack/simnet/solana.World.Manifest":            70,
+	"hack/simnet/solana/manifest.Of":               70,
 	"hack/simnet/solana/standin.assembly.callStep": 68,
 	"hack/simnet/solana/standin.link":              96,
 	"hack/simnet/solana/svm.Transaction":           65,

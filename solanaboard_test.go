@@ -19,6 +19,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/days"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/manifest"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/porttest"
@@ -61,7 +62,7 @@ func startLocalSolana(t *testing.T) *localSolana {
 	if err := chain.Call(ctx, &hash, "getGenesisHash"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := world.WriteFile(dir, "solana", w.Manifest(hash)); err != nil {
+	if _, err := world.WriteFile(dir, "solana", manifest.Of(w, hash)); err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte("token"))

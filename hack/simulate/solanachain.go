@@ -11,6 +11,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/config/samples"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/manifest"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/tokentext"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -122,7 +123,7 @@ func (c *solanaChain) manifests() (chain, venues []byte, err error) {
 	if err := c.Call(context.Background(), &genesisHash, "getGenesisHash"); err != nil {
 		return nil, nil, err
 	}
-	chain, venues, _ = bytes.Cut(c.world.Manifest(genesisHash), []byte("\n---\n"))
+	chain, venues, _ = bytes.Cut(manifest.Of(c.world, genesisHash), []byte("\n---\n"))
 	pumpFun, err := samples.Files.ReadFile("15-pump-fun.yaml")
 	return chain, append(append(venues, "---\n"...), pumpFun...), err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/config/samples"
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/manifest"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/tokentext"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -121,5 +122,5 @@ func (c *Chain) Manifests(ctx context.Context, endpoints ...chainconfig.Endpoint
 		return nil, err
 	}
 	pumpFun, err := samples.Files.ReadFile("15-pump-fun.yaml")
-	return append(append(c.World.Manifest(genesisHash, endpoints...), "---\n"...), pumpFun...), err
+	return append(append(manifest.Of(c.World, genesisHash, endpoints...), "---\n"...), pumpFun...), err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/people"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/days"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/manifest"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/member"
@@ -67,7 +68,7 @@ func (c *solanaChain) write(ctx context.Context, dir string) (path string, err e
 	if err := c.world.Chain.Call(ctx, &hash, "getGenesisHash"); err != nil {
 		return "", err
 	}
-	return world.WriteFile(dir, "solana", c.world.Manifest(hash))
+	return world.WriteFile(dir, "solana", manifest.Of(c.world, hash))
 }
 
 func (c *solanaChain) live(ctx context.Context, _ settings) error { return c.days.Live(ctx, c.began) }

@@ -1,15 +1,17 @@
-package solana
+// Package manifest writes the resources by which an index reads the local Solana.
+package manifest
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet/solana"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
-// Manifest is the Chain resource of the local chain, and the LaunchVenues of its own curves on DBC and LaunchLab, as YAML. Its endpoints are the given ones, without any that of
+// Of is the Chain resource of the local chain, and the LaunchVenues of its own curves on DBC and LaunchLab, as YAML. Its endpoints are the given ones, without any that of
 // the chain itself. pump.fun is declared by the samples.
-func (w *World) Manifest(genesisHash string, endpoints ...chainconfig.Endpoint) []byte {
+func Of(w *solana.World, genesisHash string, endpoints ...chainconfig.Endpoint) []byte {
 	if len(endpoints) == 0 {
 		endpoints = []chainconfig.Endpoint{{URL: w.Chain.URL()}}
 	}
@@ -74,7 +76,8 @@ spec:
     wantedState: Open
     programAccounts: [%q]
     tradesInApp: true
-`, genesisHash, WSOL, USDC, USDT, WSOL, WSOL, PumpSwap, DAMM, CPMM, AMMv4, declared(endpoints), FeeRecipient, FeeBps, LockOfRaydium, DBCConfig, LaunchLabPlatform)
+`, genesisHash, solana.WSOL, solana.USDC, solana.USDT, solana.WSOL, solana.WSOL, solana.PumpSwap, solana.DAMM, solana.CPMM, solana.AMMv4, declared(endpoints),
+		solana.FeeRecipient, solana.FeeBps, solana.LockOfRaydium, solana.DBCConfig, solana.LaunchLabPlatform)
 }
 
 // declared are endpoints as a list of YAML has them.
