@@ -26,10 +26,10 @@ func (l *localSolana) mineFor(t *testing.T, st *store.Store) {
 	l.await(t, st)
 }
 
-// launched has the first of the people launch a token, and the next four buy it, each for a tenth of a SOL.
-func (l *localSolana) launched(t *testing.T, st *store.Store, program svm.Key) *simnet.Curve {
+// launched has the first of the people launch a token, which moves to a pool of a program later, and the next four buy it, each for a tenth of a SOL.
+func (l *localSolana) launched(t *testing.T, st *store.Store, program, to svm.Key) *simnet.Curve {
 	t.Helper()
-	c, err := l.Launch(t.Context(), program, l.People[0], simnet.Launch{Name: "A token", Symbol: "SELL", URI: "https://example.com/token"}, 0)
+	c, err := l.Launch(t.Context(), program, l.People[0], simnet.Launch{Name: "A token", Symbol: "SELL", URI: "https://example.com/token", To: to}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,13 +68,17 @@ func wantSales(t *testing.T, when string, c *trust.Check, result trust.Result, s
 // pools that tokens move to. The programs are stand-ins, which do in a sale that is made again what they did in the first one.
 func TestHoldersSellAtTheMarket(t *testing.T) {
 	t.Parallel()
-	for name, program := range map[string]svm.Key{"pump.fun": simnet.PumpFun, "LaunchLab": simnet.LaunchLab, "DBC": simnet.DBC} {
+	for name, of := range map[string]struct{ program, to svm.Key }{
+		"pump.fun, to PumpSwap": {simnet.PumpFun, simnet.PumpSwap}, "LaunchLab, to CPMM": {simnet.LaunchLab, simnet.CPMM}, "LaunchLab, to AMM v4": {simnet.LaunchLab, simnet.AMMv4},
+		"DBC, to DAMM v2": {simnet.DBC, simnet.DAMM},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			program := of.program
 			l := newLocalSolana(t, 7)
 			cfg, st := l.config(t), storetest.Open(t, "sqlite")
 			defer startSolana(t, st, cfg)()
-			c := l.launched(t, st, program)
+			c := l.launched(t, st, program, of.to)
 			found := func() *trust.Check { return checked(t, st, cfg, c.Token, trust.HoneypotSell) }
 
 			wantSales(t, "nobody has sold yet", found(), trust.Pass, "can move its tokens")
@@ -179,24 +183,23 @@ func (l *localSolana) isVault(c *simnet.Curve, key svm.Key) bool {
 	return key == ofLab || key == ofDBC
 }
 
-// sellsInThePool fills the curve, and has the token sold in the pool that it moves to. One in three sales of CPMM is for what comes out, which isn't made again.
+// sellsInThePool fills the curve, and has the token sold in the pool that it moves to, before and after its holders' accounts are frozen. Some sales of CPMM and AMM v4 are for what
+// comes out, and aren't made again.
 func (l *localSolana) sellsInThePool(t *testing.T, st *store.Store, c *simnet.Curve, found func() *trust.Check) {
 	t.Helper()
-	for !c.Complete {
-		if err := l.Buy(t.Context(), c, l.People[5], 20*lamportsOfSOL); err != nil {
-			t.Fatal(err)
-		}
-		l.mineFor(t, st)
-	}
-	if err := l.Migrate(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	l.mineFor(t, st)
+	l.fills(t, st, c)
+	l.migrates(t, st, c)
 	wantSales(t, "in the pool nobody has sold yet", found(), trust.Pass, "can move its tokens")
 	for range 8 {
 		l.sells(t, st, c, 4, 0.05)
 	}
 	wantSales(t, "somebody has sold in the pool", found(), trust.Pass, " tokens at the market")
+	for _, a := range l.accounts(t, c.Token) {
+		if !l.holdsForMarket(c, a.owner()) {
+			l.freeze(t, a)
+		}
+	}
+	wantSales(t, "in the pool all are frozen", found(), trust.Fail, "can't sell at the market: the account is frozen")
 }
 
 // TestATransferHook: Token-2022 itself asks a program about the transfer of a sale. Where that lets it be, holders can sell; where it refuses, they can't; and without a sale
@@ -206,7 +209,7 @@ func TestATransferHook(t *testing.T) {
 	l := newLocalSolana(t, 9)
 	cfg, st := l.config(t), storetest.Open(t, "sqlite")
 	defer startSolana(t, st, cfg)()
-	c := l.launched(t, st, simnet.PumpFun)
+	c := l.launched(t, st, simnet.PumpFun, simnet.PumpSwap)
 	found := func() *trust.Check { return checked(t, st, cfg, c.Token, trust.HoneypotSell) }
 	l.sells(t, st, c, 4, 0.1)
 

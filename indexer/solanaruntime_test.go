@@ -307,8 +307,10 @@ func TestSolanaPools(t *testing.T) {
 		mine()
 	}
 	who := l.People[3]
-	for _, program := range simnet.Programs {
-		c, err := l.Launch(t.Context(), program, who, simnet.Launch{Name: "A token", Symbol: "TOK"}, 1_000_000_000)
+	for _, of := range []struct{ program, to svm.Key }{
+		{simnet.PumpFun, simnet.PumpSwap}, {simnet.DBC, simnet.DAMM}, {simnet.LaunchLab, simnet.CPMM}, {simnet.LaunchLab, simnet.AMMv4},
+	} {
+		c, err := l.Launch(t.Context(), of.program, who, simnet.Launch{Name: "A token", Symbol: "TOK", To: of.to}, 1_000_000_000)
 		for do(err); !c.Complete; do(err) {
 			err = l.Buy(t.Context(), c, who, 40_000_000_000)
 		}
@@ -348,7 +350,7 @@ func TestSolanaPools(t *testing.T) {
 func (l *localSolana) wantLaunches(t *testing.T, st *store.Store) {
 	t.Helper()
 	venues := map[svm.Key]string{simnet.DBC: "dbc", simnet.LaunchLab: "launchlab", simnet.PumpFun: "pump-fun"}
-	moved := map[string]int{}
+	moved := map[svm.Key]int{}
 	for _, want := range l.Curves() {
 		got, err := st.Launches.At(t.Context(), []market.Address{addressOfKey(want.Token)})
 		if err != nil || len(got) != 1 {
@@ -360,14 +362,14 @@ func (l *localSolana) wantLaunches(t *testing.T, st *store.Store) {
 		}
 		if want.Pool != nil {
 			state, pool = market.LaunchGraduated, addressOfKey(want.Pool.Account)
-			moved[venue]++
+			moved[want.Pool.Program]++
 		}
 		if k := got[0].Launch; k.Pool != pool || k.State != state || k.Venue != venue || k.Creator != addressOfKey(want.Creator.Key) || k.Name == "" || k.Traded && !k.HasProgress {
 			t.Errorf("%+v, want a launch of %s with a name that is %s, in pool %s", k, venue, state, pool)
 		}
 	}
-	if len(moved) < len(venues) {
-		t.Errorf("moved to pools: %v", moved)
+	if len(moved) < 4 {
+		t.Errorf("moved to pools of %d programs: %v", len(moved), moved)
 	}
 }
 

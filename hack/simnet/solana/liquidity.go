@@ -86,7 +86,7 @@ func (l *liquidity) move(a *act, baseVault, quoteVault, authority svm.Key, seeds
 
 // provideAMM is a deposit or a withdrawal of the AMM v4. The program takes its profit before, and owes it. One in three tells nothing, as where the log is cut off.
 func (w *World) provideAMM(ctx context.Context, t *tx, l *liquidity) {
-	amm, coinVault, pcVault, _ := ammVaults()
+	coinVault, pcVault := l.ammVaults()
 	instruction, args := "withdraw", svm.Fields{"amount": text(l.baseAmount)}
 	event, told := "WithdrawLog", svm.Fields{"out_coin": text(l.baseAmount), "out_pc": text(l.quoteAmount)}
 	if l.adds {
@@ -94,8 +94,8 @@ func (w *World) provideAMM(ctx context.Context, t *tx, l *liquidity) {
 		event, told = "DepositLog", svm.Fields{"deduct_coin": text(l.baseAmount), "deduct_pc": text(l.quoteAmount)}
 	}
 	a := t.act(ctx, "ammv4", instruction, args, map[string]svm.Key{
-		"amm": amm, "coin_vault": coinVault, "pc_vault": pcVault, "amm_target_orders": svm.SignerOf("target orders of the AMM").Key, "lp_mint": svm.SignerOf("shares of the AMM").Key,
-		"user_token_coin": wsol.Account(l.who.Key), "user_token_pc": usdc.Account(l.who.Key), "user_token_lp": svm.SignerOf("somebody's shares of the AMM").Key,
+		"amm": l.Account, "coin_vault": coinVault, "pc_vault": pcVault, "amm_target_orders": svm.SignerOf("target orders of the AMM").Key, "lp_mint": svm.SignerOf("shares of the AMM").Key,
+		"user_token_coin": l.base.Account(l.who.Key), "user_token_pc": l.quote.Account(l.who.Key), "user_token_lp": svm.SignerOf("somebody's shares of the AMM").Key,
 		"user_owner": l.who.Key,
 	})
 	profitBase, profitQuote := l.Base/100_000, l.Quote/100_000

@@ -40,7 +40,7 @@ func (w *World) launchDBC(ctx context.Context, t *tx, creator svm.Signer, l Laun
 	t.signers = append(t.signers, mint)
 	c := &Curve{
 		Token: mint.Key, Program: DBC, Creator: creator, VirtualSOL: firstSOL, VirtualToken: firstToken, Tokens: curveSupply,
-		coin: programs.Coin{Mint: mint.Key, Program: programs.Token, Decimals: 6},
+		coin: programs.Coin{Mint: mint.Key, Program: programs.Token, Decimals: 6}, to: l.To,
 	}
 	var curveSeeds [][]byte
 	c.Account, curveSeeds = poolAddress(DBC, DBCConfig, mint.Key, WSOL)
@@ -176,6 +176,28 @@ func (w *World) migrateDBC(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 	t.do(a)
 	c.Pool, c.SOL = p, 0
 	w.pools = append(w.pools, p)
+}
+
+// migrateDBCToDAMMv1 moves a full curve to a pool of DAMM v1, of which no description is here: its stand-in makes accounts at addresses that are ours, and nobody trades there.
+func (w *World) migrateDBCToDAMMv1(ctx context.Context, t *tx, c *Curve, who svm.Signer) {
+	p := &Pool{Program: DAMMv1, base: c.coin, quote: wsol, Base: amount(c.SOL, c.VirtualToken, c.VirtualSOL), Quote: c.SOL}
+	p.Account, p.seeds = derived(DAMMv1, c.Token[:], WSOL[:])
+	baseVault, _ := meteoraVault(DBC, c.Account, c.Token)
+	quoteVault, _ := meteoraVault(DBC, c.Account, WSOL)
+	create := t.rawAct(DAMMv1, nil, svm.Written(p.Account))
+	create.call(programs.CreateAccount(who.Key, p.Account, dammPoolLen, DAMMv1), p.seeds...)
+	vaultA := create.openVault(who.Key, p.Account, c.coin, p.Account, meteoraVault)
+	vaultB := create.openVault(who.Key, p.Account, wsol, p.Account, meteoraVault)
+	create.call(c.coin.Transfer(baseVault, vaultA, dbcAuthority, p.Base))
+	create.call(wsol.Transfer(quoteVault, vaultB, dbcAuthority, p.Quote))
+
+	a := t.act(ctx, "dbc", "migrate_meteora_damm", nil, map[string]svm.Key{
+		"virtual_pool": c.Account, "config": DBCConfig, "pool": p.Account, "token_a_mint": c.Token, "token_b_mint": WSOL, "a_token_vault": vaultA, "b_token_vault": vaultB,
+		"base_vault": baseVault, "quote_vault": quoteVault, "payer": who.Key,
+	})
+	a.nest(create, dbcAuthoritySeeds...)
+	t.do(a)
+	c.Pool, c.SOL = p, 0
 }
 
 // dammPoolLen is how long a pool's account is.

@@ -23,6 +23,7 @@ type Curve struct {
 	Pool *Pool
 
 	coin programs.Coin
+	to   svm.Key // Launch.To
 }
 
 // Constants of pump.fun's curves (docs of pump.fun's program; they are what its Global account begins with).
@@ -39,7 +40,11 @@ const (
 var pumpFees = svm.SignerOf("recipient of fees").Key
 
 // Launch describes a token that is launched.
-type Launch struct{ Name, Symbol, URI string }
+type Launch struct {
+	Name, Symbol, URI string
+	// To is the program whose pool the curve moves to when it is full: AMMv4 instead of CPMM for a curve of LaunchLab, DAMMv1 instead of DAMM for one of DBC. A zero key is the usual one.
+	To svm.Key
+}
 
 // launchPumpFun launches a token as pump.fun does now: of Token-2022, which has its name itself.
 func (w *World) launchPumpFun(ctx context.Context, t *tx, creator svm.Signer, l Launch) *Curve {
@@ -47,7 +52,7 @@ func (w *World) launchPumpFun(ctx context.Context, t *tx, creator svm.Signer, l 
 	t.signers = append(t.signers, mint)
 	c := &Curve{
 		Token: mint.Key, Program: PumpFun, Creator: creator, VirtualSOL: firstSOL, VirtualToken: firstToken, Tokens: pumpSale,
-		coin: programs.Coin{Mint: mint.Key, Program: programs.Token2022, Decimals: 6},
+		coin: programs.Coin{Mint: mint.Key, Program: programs.Token2022, Decimals: 6}, to: l.To,
 	}
 	a := t.act(ctx, "pump", "create_v2", svm.Fields{"name": l.Name, "symbol": l.Symbol, "uri": l.URI, "creator": creator.Key},
 		map[string]svm.Key{"mint": mint.Key, "user": creator.Key, "token_program": programs.Token2022})

@@ -10,7 +10,7 @@ import (
 
 // Pool is a pool of two tokens: base is the one that was launched, or SOL.
 type Pool struct {
-	Program svm.Key // PumpSwap, DAMM v2, CPMM or AMM v4
+	Program svm.Key // PumpSwap, DAMM v2, CPMM, AMM v4, or DAMM v1, where nobody trades
 	Account svm.Key
 	// Base and Quote are what it has. Untold are what of each is owed to others since its reserves were last told.
 	Base, Quote             uint64
@@ -18,6 +18,7 @@ type Pool struct {
 
 	base, quote programs.Coin
 	seeds       [][]byte // of the pool's address
+	market      svm.Key  // the market whose pool it is, of AMM v4 alone
 	// shares are the token of the pool's shares, and issued is how many were made; locked is the liquidity of DAMM v2 that is locked for good.
 	shares programs.Coin
 	issued uint64

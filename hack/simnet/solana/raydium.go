@@ -2,10 +2,7 @@ package solana
 
 import (
 	"context"
-	"encoding/base64"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/programs"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
@@ -21,26 +18,23 @@ var (
 // LaunchLabPlatform is the configuration account of the platform that the world's curves of LaunchLab are of.
 var LaunchLabPlatform = svm.SignerOf("platform of LaunchLab").Key
 
-// Accounts that have what all curves of LaunchLab, and all pools of CPMM and AMM v4, have.
+// Accounts that have what all curves of LaunchLab, and all pools of CPMM, have.
 var (
 	labAuthority, labAuthoritySeeds   = derived(LaunchLab, []byte("vault_auth_seed"))
 	cpmmAuthority, cpmmAuthoritySeeds = derived(CPMM, []byte("vault_and_lp_mint_auth_seed"))
-	ammAuthority, ammAuthoritySeeds   = derived(AMMv4, []byte("amm authority"))
 )
 
 // Other accounts of theirs, and the rates of fees in hundredths of a percent.
 var (
 	labConfig  = svm.SignerOf("configuration of LaunchLab").Key
 	cpmmConfig = svm.SignerOf("configuration of CPMM").Key
-	ammMarket  = svm.SignerOf("market of the AMM").Key
 )
 
 const (
-	labFeeBPS, cpmmFeeBPS, ammFeeBPS = 100, 25, 25
-	cpmmOwed                         = 16            // hundredths of a fee that are the program's and its fund's
-	curveTarget                      = 85 * lamports // about what a curve of pump.fun raises, too
-	labPoolLen, cpmmPoolLen          = 429, 637
-	ammPoolLen                       = 752
+	labFeeBPS, cpmmFeeBPS   = 100, 25
+	cpmmOwed                = 16            // hundredths of a fee that are the program's and its fund's
+	curveTarget             = 85 * lamports // about what a curve of pump.fun raises, too
+	labPoolLen, cpmmPoolLen = 429, 637
 )
 
 // raydiumVault is the token account of a curve of LaunchLab, or of a pool of CPMM.
@@ -54,13 +48,14 @@ func (w *World) launchLab(ctx context.Context, t *tx, creator svm.Signer, l Laun
 	t.signers = append(t.signers, mint)
 	c := &Curve{
 		Token: mint.Key, Program: LaunchLab, Creator: creator, VirtualSOL: firstSOL, VirtualToken: firstToken, Tokens: pumpSale,
-		coin: programs.Coin{Mint: mint.Key, Program: programs.Token, Decimals: 6},
+		coin: programs.Coin{Mint: mint.Key, Program: programs.Token, Decimals: 6}, to: l.To,
 	}
 	var seeds [][]byte
 	c.Account, seeds = derived(LaunchLab, []byte("pool"), mint.Key[:], WSOL[:])
+	migrateTypes := map[svm.Key]int{AMMv4: 0, CPMM: 1}
 	texts := svm.Fields{"decimals": 6, "name": l.Name, "symbol": l.Symbol, "uri": l.URI}
 	curve := svm.Fields{"Constant": svm.Fields{"data": svm.Fields{
-		"supply": text(curveSupply), "total_base_sell": text(pumpSale), "total_quote_fund_raising": text(curveTarget), "migrate_type": 1,
+		"supply": text(curveSupply), "total_base_sell": text(pumpSale), "total_quote_fund_raising": text(curveTarget), "migrate_type": migrateTypes[c.to],
 	}}}
 	a := t.act(ctx, "launchlab", "initialize_v2", svm.Fields{"base_mint_param": texts, "curve_param": curve}, map[string]svm.Key{
 		"payer": creator.Key, "creator": creator.Key, "global_config": labConfig, "platform_config": LaunchLabPlatform, "base_mint": mint.Key, "quote_mint": WSOL,
@@ -138,6 +133,12 @@ func (w *World) swapLab(ctx context.Context, t *tx, c *Curve, who svm.Signer, bu
 	return given
 }
 
+// labVault is the account of a curve of LaunchLab that has one of its two tokens.
+func (c *Curve) labVault(coin programs.Coin) svm.Key {
+	k, _ := raydiumVault(LaunchLab, c.Account, coin.Mint)
+	return k
+}
+
 // migrateLab moves a full curve to a pool of CPMM.
 func (w *World) migrateLab(ctx context.Context, t *tx, c *Curve, who svm.Signer) {
 	p := &Pool{Program: CPMM, base: c.coin, quote: wsol, Base: curveSupply - pumpSale, Quote: c.SOL}
@@ -147,13 +148,9 @@ func (w *World) migrateLab(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 		first, second, inFirst, inSecond = second, first, inSecond, inFirst
 	}
 	p.Account, p.seeds = derived(CPMM, []byte("pool"), cpmmConfig[:], first.Mint[:], second.Mint[:])
-	from := func(t programs.Coin) svm.Key {
-		k, _ := raydiumVault(LaunchLab, c.Account, t.Mint)
-		return k
-	}
 	create := t.act(ctx, "cpmm", "initialize_with_permission", svm.Fields{"init_amount_0": text(inFirst), "init_amount_1": text(inSecond)}, map[string]svm.Key{
-		"payer": who.Key, "creator": c.Creator.Key, "amm_config": cpmmConfig, "token_0_mint": first.Mint, "token_1_mint": second.Mint, "payer_token_0": from(first),
-		"payer_token_1": from(second), "token_0_program": programs.Token, "token_1_program": programs.Token,
+		"payer": who.Key, "creator": c.Creator.Key, "amm_config": cpmmConfig, "token_0_mint": first.Mint, "token_1_mint": second.Mint, "payer_token_0": c.labVault(first),
+		"payer_token_1": c.labVault(second), "token_0_program": programs.Token, "token_1_program": programs.Token,
 	})
 	create.call(programs.CreateAccount(who.Key, p.Account, cpmmPoolLen, CPMM), p.seeds...)
 	for _, side := range []struct {
@@ -161,7 +158,7 @@ func (w *World) migrateLab(ctx context.Context, t *tx, c *Curve, who svm.Signer)
 		amount uint64
 	}{{first, inFirst}, {second, inSecond}} {
 		to := create.openVault(who.Key, p.Account, side.Coin, cpmmAuthority, raydiumVault)
-		create.call(side.Transfer(from(side.Coin), to, labAuthority, side.amount))
+		create.call(side.Transfer(c.labVault(side.Coin), to, labAuthority, side.amount))
 	}
 	create.issueShares(ctx, p, programs.Token, who.Key, who.Key, cpmmAuthority, cpmmAuthoritySeeds)
 	a := t.act(ctx, "launchlab", "migrate_to_cpswap", nil, map[string]svm.Key{
@@ -216,81 +213,4 @@ func (w *World) swapCPMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, bu
 	} else {
 		w.loses(p.base.Mint, who.Key, given)
 	}
-}
-
-// ammVaults are the accounts of a pool of the AMM v4.
-func ammVaults() (amm, coinVault, pcVault svm.Key, seeds [3][][]byte) {
-	of := func(what string) (svm.Key, [][]byte) { return derived(AMMv4, AMMv4[:], ammMarket[:], []byte(what)) }
-	amm, seeds[0] = of("amm_associated_seed")
-	coinVault, seeds[1] = of("coin_vault_associated_seed")
-	pcVault, seeds[2] = of("pc_vault_associated_seed")
-	return amm, coinVault, pcVault, seeds
-}
-
-// createAMM makes a pool of SOL for USDC of the AMM v4.
-func (w *World) createAMM(ctx context.Context, t *tx, maker svm.Signer, sol, dollars uint64) {
-	p := &Pool{Program: AMMv4, base: wsol, quote: usdc, Base: sol, Quote: dollars}
-	var coinVault, pcVault svm.Key
-	var seeds [3][][]byte
-	p.Account, coinVault, pcVault, seeds = ammVaults()
-	a := t.act(ctx, "ammv4", "initialize2", svm.Fields{"nonce": 254, "init_pc_amount": text(dollars), "init_coin_amount": text(sol)}, map[string]svm.Key{
-		"coin_mint": WSOL, "pc_mint": USDC, "market": ammMarket, "market_program": svm.SignerOf("market program").Key, "user_wallet": maker.Key,
-		"user_token_coin": wsol.Account(maker.Key), "user_token_pc": usdc.Account(maker.Key),
-	})
-	a.call(programs.CreateAccount(maker.Key, p.Account, ammPoolLen, AMMv4), seeds[0]...)
-	for i, side := range []struct {
-		programs.Coin
-		vault  svm.Key
-		amount uint64
-	}{{wsol, coinVault, sol}, {usdc, pcVault, dollars}} {
-		a.call(programs.CreateAccount(maker.Key, side.vault, programs.TokenAccountLen, side.Program), seeds[1+i]...)
-		a.call(programs.InitializeAccount(side.Program, side.vault, side.Mint, ammAuthority))
-		a.call(side.Transfer(side.Account(maker.Key), side.vault, maker.Key, side.amount))
-	}
-	a.rayLog(ctx, "InitLog", svm.Fields{
-		"time": w.time.Unix(), "pc_decimals": 6, "coin_decimals": 9, "pc_lot_size": 1, "coin_lot_size": 1, "pc_amount": text(dollars), "coin_amount": text(sol), "market": ammMarket,
-	})
-	t.do(a)
-	w.pools = append(w.pools, p)
-}
-
-// rayLog logs what the AMM v4 tells.
-func (a *act) rayLog(ctx context.Context, name string, fields svm.Fields) {
-	if body := a.encode(ctx, name, fields); body != nil {
-		a.script.Line("ray_log: " + base64.StdEncoding.EncodeToString(body))
-	}
-}
-
-// swapAMM trades SOL for USDC in the pool of the AMM v4, by the instruction with the accounts of an order book or the newer one without, for what goes in or for what comes out, and gives
-// what comes out.
-func (w *World) swapAMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, sells bool, given uint64) uint64 {
-	w.trades++
-	amm, coinVault, pcVault, _ := ammVaults()
-	input, output, inReserve, outReserve, inVault, outVault, direction := p.quote, p.base, &p.Quote, &p.Base, pcVault, coinVault, 1
-	if sells {
-		input, output, inReserve, outReserve, inVault, outVault, direction = p.base, p.quote, &p.Base, &p.Quote, coinVault, pcVault, 2
-	}
-	fee := given * ammFeeBPS / 10_000
-	got := amount(*outReserve, given-fee, *inReserve+given-fee)
-	instruction := []string{"swap_base_in", "swap_base_in_v2", "swap_base_in_with_target_orders", "swap_base_out", "swap_base_out_v2"}[w.rng.IntN(5)]
-	args := svm.Fields{"amount_in": text(given)}
-	log, told := "SwapBaseInLog", svm.Fields{"amount_in": text(given), "out_amount": text(got)}
-	if strings.Contains(instruction, "_out") {
-		args = svm.Fields{"max_amount_in": text(given + given/50), "amount_out": text(got)}
-		log, told = "SwapBaseOutLog", svm.Fields{"max_in": text(given + given/50), "amount_out": text(got), "deduct_in": text(given)}
-	}
-	maps.Copy(told, svm.Fields{"direction": direction, "user_source": text(given), "pool_coin": text(p.Base), "pool_pc": text(p.Quote)})
-	a := t.act(ctx, "ammv4", instruction, args, map[string]svm.Key{
-		"amm": amm, "coin_vault": coinVault, "pc_vault": pcVault, "user_token_source": input.Account(who.Key), "user_token_destination": output.Account(who.Key),
-		"user_source_owner": who.Key,
-	})
-	if w.rng.IntN(8) > 0 { // else it is as where the log is cut off
-		a.rayLog(ctx, log, told)
-		p.UntoldBase, p.UntoldQuote = 0, 0
-	}
-	a.call(input.PlainTransfer(input.Account(who.Key), inVault, who.Key, given))
-	a.call(output.PlainTransfer(outVault, output.Account(who.Key), ammAuthority, got), ammAuthoritySeeds...)
-	t.do(a)
-	*inReserve, *outReserve = *inReserve+given, *outReserve-got
-	return got
 }

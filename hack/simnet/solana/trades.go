@@ -30,6 +30,9 @@ func (w *World) keepsWSOL(who svm.Signer) bool {
 // Launch has somebody launch a token with a program (one of Programs), and buy it first for as many lamports.
 func (w *World) Launch(ctx context.Context, program svm.Key, creator svm.Signer, l Launch, paid uint64) (*Curve, error) {
 	t := w.begin(creator)
+	if l.To == (svm.Key{}) {
+		l.To = map[svm.Key]svm.Key{PumpFun: PumpSwap, LaunchLab: CPMM, DBC: DAMM}[program]
+	}
 	var c *Curve
 	switch program {
 	case PumpFun:
@@ -58,18 +61,27 @@ func (w *World) buyOnCurve(ctx context.Context, t *tx, c *Curve, who svm.Signer,
 	return paid
 }
 
-// Buy has somebody buy a launched token for lamports, where it trades now. A curve that is full sells nothing, until Migrate.
+// tradesNowhere reports whether nobody can trade the token now: its curve is full and hasn't moved, or it moved to DAMM v1.
+func (c *Curve) tradesNowhere() bool {
+	return c.Complete && (c.Pool == nil || c.Pool.Program == DAMMv1)
+}
+
+// Buy has somebody buy a launched token for lamports, where it trades now.
 func (w *World) Buy(ctx context.Context, c *Curve, who svm.Signer, paid uint64) error {
+	if c.tradesNowhere() {
+		return nil
+	}
 	t := w.begin(who)
 	switch p := c.Pool; {
-	case p == nil && c.Complete:
-		return nil
 	case p == nil:
 		paid = w.buyOnCurve(ctx, t, c, who, paid)
 	case p.Program == PumpSwap:
 		w.withWSOL(t, who, paid, func() { w.buyPumpSwap(ctx, t, p, who, paid) })
 	case p.Program == CPMM:
 		w.withWSOL(t, who, paid, func() { w.swapCPMM(ctx, t, p, who, true, paid) })
+	case p.Program == AMMv4:
+		t.add(p.base.OpenAccount(who.Key, who.Key))
+		w.withWSOL(t, who, paid, func() { w.swapAMM(ctx, t, p, who, false, paid) })
 	default:
 		w.withWSOL(t, who, paid, func() { w.swapDAMM(ctx, t, p, who, true, paid) })
 	}
@@ -80,7 +92,7 @@ func (w *World) Buy(ctx context.Context, c *Curve, who svm.Signer, paid uint64) 
 // Sell has somebody sell a part of what they have of a launched token.
 func (w *World) Sell(ctx context.Context, c *Curve, who svm.Signer, part float64) error {
 	given := uint64(float64(w.Has(c.Token, who.Key)) * part)
-	if given < 1000 || c.Pool == nil && c.Complete {
+	if given < 1000 || c.tradesNowhere() {
 		return nil
 	}
 	t := w.begin(who)
@@ -95,6 +107,8 @@ func (w *World) Sell(ctx context.Context, c *Curve, who svm.Signer, part float64
 		w.withWSOL(t, who, 0, func() { w.sellPumpSwap(ctx, t, p, who, given) })
 	case p.Program == CPMM:
 		w.withWSOL(t, who, 0, func() { w.swapCPMM(ctx, t, p, who, false, given) })
+	case p.Program == AMMv4:
+		w.withWSOL(t, who, 0, func() { w.swapAMM(ctx, t, p, who, true, given) })
 	default:
 		w.withWSOL(t, who, 0, func() { w.swapDAMM(ctx, t, p, who, false, given) })
 	}
@@ -105,11 +119,15 @@ func (w *World) Sell(ctx context.Context, c *Curve, who svm.Signer, part float64
 func (w *World) Migrate(ctx context.Context, c *Curve) error {
 	who := w.People[0]
 	t := w.begin(who)
-	switch c.Program {
-	case PumpFun:
+	switch c.to {
+	case PumpSwap:
 		w.migratePumpFun(ctx, t, c, who)
-	case LaunchLab:
+	case CPMM:
 		w.migrateLab(ctx, t, c, who)
+	case AMMv4:
+		w.migrateLabToAMM(ctx, t, c, who)
+	case DAMMv1:
+		w.migrateDBCToDAMMv1(ctx, t, c, who)
 	default:
 		w.migrateDBC(ctx, t, c, who)
 	}
@@ -184,7 +202,11 @@ func (w *World) Act(ctx context.Context, names *tokentext.Inventor) error {
 	if len(w.curves) == 0 || w.rng.IntN(25) == 0 {
 		program := Programs[w.rng.IntN(len(Programs))]
 		n := names.Next(false)
-		_, err := w.Launch(ctx, program, who, Launch{Name: n.Name, Symbol: n.Symbol, URI: n.Metadata}, uint64(w.rng.IntN(3))*lamports)
+		l := Launch{Name: n.Name, Symbol: n.Symbol, URI: n.Metadata}
+		if program == LaunchLab && w.made%2 == 0 {
+			l.To = AMMv4
+		}
+		_, err := w.Launch(ctx, program, who, l, uint64(w.rng.IntN(3))*lamports)
 		return err
 	}
 	c := w.curves[w.rng.IntN(len(w.curves))]

@@ -1,5 +1,5 @@
 // Package solana has a local Solana on which people launch tokens and trade them: on curves of pump.fun, of Meteora's DBC and of Raydium's LaunchLab, and in the
-// pools of PumpSwap, DAMM v2 and CPMM that these move to; and SOL for USDC in pools of PumpSwap and of Raydium's AMM v4. Solana's own runtime executes each transaction, and its own token programs move the tokens. The protocols' programs can't be had: a stand-in is
+// pools of PumpSwap, DAMM v2, CPMM and AMM v4 that these move to; and SOL for USDC in pools of PumpSwap and of Raydium's AMM v4. Solana's own runtime executes each transaction, and its own token programs move the tokens. The protocols' programs can't be had: a stand-in is
 // at the address of each (standin), which is told what to do; this package does the protocols' arithmetic. Instructions and events are encoded by the protocols' own
 // descriptions, and by other people's of Raydium's, through Anchor's coder.
 package solana
@@ -25,6 +25,7 @@ var (
 	PumpSwap = svm.MustKey("pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA")
 	DBC      = svm.MustKey("dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN")
 	DAMM     = svm.MustKey("cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG")
+	DAMMv1   = svm.MustKey("Eo7WjKq67rjJQSZxS6z3YkapzY3eMj6Xy8X5EQVn5UaB")
 )
 
 // WSOL, USDC and USDT are the coins that tokens are traded for.
@@ -101,8 +102,8 @@ func (s *state) clone() state {
 		out.pools = append(out.pools, &copied)
 	}
 	for i, c := range s.curves {
-		if c.Pool != nil {
-			out.curves[i].Pool = out.pools[slices.Index(s.pools, c.Pool)]
+		if at := slices.Index(s.pools, c.Pool); at >= 0 {
+			out.curves[i].Pool = out.pools[at]
 		}
 	}
 	return out
@@ -133,7 +134,7 @@ const (
 func Deploy(ctx context.Context, chain *svm.Chain, o Options) (*World, error) {
 	w := &World{Chain: chain, keepPast: o.KeepPast, hasPlatform: o.Platform, rng: rand.New(rand.NewPCG(o.Seed, 0)), state: state{held: map[holding]uint64{}}}
 	elf := standin.Program()
-	for _, program := range []svm.Key{PumpFun, PumpSwap, DBC, DAMM, LaunchLab, CPMM, AMMv4, programs.Metadata} {
+	for _, program := range []svm.Key{PumpFun, PumpSwap, DBC, DAMM, DAMMv1, LaunchLab, CPMM, AMMv4, programs.Metadata} {
 		if err := chain.AddProgram(ctx, program, elf); err != nil {
 			return nil, err
 		}
