@@ -35,12 +35,17 @@ func TestWhoCanTakeLiquidityOut(t *testing.T) {
 		return checked(t, st, cfg, token, trust.LPBurnedLocked)
 	}
 	who := l.People[3]
-	for program, want := range map[svm.Key][]string{
-		simnet.PumpFun:   {"100 % of the liquidity is burned"},
-		simnet.LaunchLab: {"50 % of the liquidity is burned", "50 % of the liquidity is with locker " + simnet.LockOfRaydium.String()},
-		simnet.DBC:       {"100 % of the liquidity is locked for good, in positions"},
+	for _, of := range []struct {
+		program, to svm.Key
+		want        []string
+	}{
+		{simnet.PumpFun, simnet.PumpSwap, []string{"100 % of the liquidity is burned"}},
+		{simnet.LaunchLab, simnet.CPMM, []string{"50 % of the liquidity is burned", "50 % of the liquidity is with locker " + simnet.LockOfRaydium.String()}},
+		{simnet.LaunchLab, simnet.AMMv4, []string{"100 % of the liquidity is burned"}},
+		{simnet.DBC, simnet.DAMM, []string{"100 % of the liquidity is locked for good, in positions"}},
 	} {
-		c, err := l.Launch(t.Context(), program, who, simnet.Launch{Name: "A token", Symbol: "TOK"}, 1_000_000_000)
+		program, want := of.program, of.want
+		c, err := l.Launch(t.Context(), program, who, simnet.Launch{Name: "A token", Symbol: "TOK", To: of.to}, 1_000_000_000)
 		for do(err); !c.Complete; do(err) {
 			err = l.Buy(t.Context(), c, who, 40_000_000_000)
 		}

@@ -53,6 +53,7 @@ func (w *World) ammCreation(ctx context.Context, t *tx, p *Pool, maker, payer sv
 		a.call(programs.InitializeAccount(side.Program, vault, side.Mint, ammAuthority))
 		a.call(side.Transfer(from(side.Coin), vault, maker, side.amount))
 	}
+	a.issueShares(ctx, p, programs.Token, payer, maker, ammAuthority, ammAuthoritySeeds)
 	a.rayLog(ctx, "InitLog", svm.Fields{
 		"time": w.time.Unix(), "pc_decimals": p.quote.Decimals, "coin_decimals": p.base.Decimals, "pc_lot_size": 1, "coin_lot_size": 1, "pc_amount": text(p.Quote),
 		"coin_amount": text(p.Base), "market": p.market,
@@ -67,14 +68,15 @@ func (w *World) createAMM(ctx context.Context, t *tx, maker svm.Signer, sol, dol
 	w.pools = append(w.pools, p)
 }
 
-// migrateLabToAMM moves a full curve of LaunchLab to a pool of the AMM v4. LaunchLab's program makes the market first; here nobody does.
+// migrateLabToAMM moves a full curve of LaunchLab to a pool of the AMM v4, and burns the pool's shares. LaunchLab's program makes the market first; here nobody does.
 func (w *World) migrateLabToAMM(ctx context.Context, t *tx, c *Curve, who svm.Signer) {
 	p := &Pool{Program: AMMv4, base: c.coin, quote: wsol, Base: curveSupply - pumpSale, Quote: c.SOL, market: svm.SignerOf("market of " + c.Token.String()).Key}
 	create := w.ammCreation(ctx, t, p, labAuthority, who.Key, c.labVault)
 	a := t.act(ctx, "launchlab", "migrate_to_amm", nil, map[string]svm.Key{
-		"payer": who.Key, "base_mint": c.Token, "quote_mint": WSOL, "market": p.market, "global_config": labConfig,
+		"payer": who.Key, "base_mint": c.Token, "quote_mint": WSOL, "market": p.market, "global_config": labConfig, "pool_lp_token": p.shares.Account(labAuthority),
 	})
 	a.nest(create, labAuthoritySeeds...)
+	a.call(p.shares.Burn(p.shares.Account(labAuthority), labAuthority, p.issued), labAuthoritySeeds...)
 	t.do(a)
 	c.Pool, c.SOL = p, 0
 	w.pools = append(w.pools, p)

@@ -22,6 +22,9 @@ func (a *act) issueShares(ctx context.Context, p *Pool, token, payer, to, author
 	p.shares = programs.Coin{Mint: a.named["lp_mint"], Program: token, Decimals: shareDecimals}
 	p.issued = root(p.Base, p.Quote, 0).Uint64()
 	_, ofToken := derived(a.program, []byte("pool_lp_mint"), p.Account[:])
+	if p.Program == AMMv4 {
+		_, ofToken = ammAccount(p.market, "lp_mint")
+	}
 	a.call(programs.CreateAccount(payer, p.shares.Mint, programs.MintLen, token), ofToken...)
 	a.call(programs.InitializeMint(token, p.shares.Mint, shareDecimals, authority))
 	a.call(p.shares.OpenAccount(payer, to))
@@ -43,6 +46,8 @@ func (a *act) tell(ctx context.Context, p *Pool) {
 	switch p.Program {
 	case CPMM:
 		kind, fields = "PoolState", svm.Fields{"amm_config": cpmmConfig, "lp_mint": p.shares.Mint, "lp_supply": text(p.issued)}
+	case AMMv4:
+		kind, fields = "AmmInfo", svm.Fields{"coin_vault_mint": p.base.Mint, "pc_vault_mint": p.quote.Mint, "lp_mint": p.shares.Mint, "lp_amount": text(p.issued)}
 	case DAMM:
 		fields = svm.Fields{"token_a_mint": p.base.Mint, "token_b_mint": p.quote.Mint, "liquidity": dammLiquidity(p.Base, p.Quote), "permanent_lock_liquidity": p.locked}
 	}
