@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	simnet "github.com/boardwalkhq/boardwalk/hack/simnet/solana"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/standin"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
+	"github.com/boardwalkhq/boardwalk/internal/base58"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
@@ -200,6 +202,76 @@ func (l *localSolana) sellsInThePool(t *testing.T, st *store.Store, c *simnet.Cu
 		}
 	}
 	wantSales(t, "in the pool all are frozen", found(), trust.Fail, "can't sell at the market: the account is frozen")
+}
+
+// TestSalesInAMMv4: a sale in a pool of AMM v4 is made again by other holders whichever instruction it was made by: with the accounts of an order book, with one account more,
+// and without them. The stand-in pays what it paid in the sale that is made again, so that the evidence tells which one that was.
+func TestSalesInAMMv4(t *testing.T) {
+	t.Parallel()
+	l := newLocalSolana(t, 23)
+	cfg, st := l.config(t), storetest.Open(t, "sqlite")
+	defer startSolana(t, st, cfg)()
+	c := l.launched(t, st, simnet.LaunchLab, simnet.AMMv4)
+	l.fills(t, st, c)
+	l.migrates(t, st, c)
+	seen := map[ammCall]bool{}
+	for range 24 {
+		before := c.Pool.Quote
+		l.sells(t, st, c, 4, 0.02)
+		call := l.newestAMMCall(t)
+		if seen[call] = true; call.isForOutput() {
+			continue
+		}
+		paid := before - c.Pool.Quote
+		sol := strings.TrimRight(fmt.Sprintf("%d.%09d", paid/lamportsOfSOL, paid%lamportsOfSOL), "0")
+		wantSales(t, fmt.Sprintf("%+v", call), checked(t, st, cfg, c.Token, trust.HoneypotSell), trust.Pass, " would get "+sol+" SOL for ")
+	}
+	for _, call := range []ammCall{{9, 17}, {9, 18}, {16, 8}} {
+		if !seen[call] {
+			t.Errorf("nobody sold by %+v: %v", call, seen)
+		}
+	}
+}
+
+// ammCall is an instruction of AMM v4: what its data begins with, and how many accounts it has.
+type ammCall struct {
+	kind     byte
+	accounts int
+}
+
+// isForOutput reports whether its amount is what comes out: such a sale isn't made again.
+func (c ammCall) isForOutput() bool { return c.kind == 11 || c.kind == 17 }
+
+// newestAMMCall is the only one of the newest block.
+func (l *localSolana) newestAMMCall(t *testing.T) ammCall {
+	t.Helper()
+	var block struct {
+		Transactions []struct {
+			Transaction struct {
+				Message struct {
+					AccountKeys  []string
+					Instructions []struct {
+						ProgramIDIndex int
+						Accounts       []int
+						Data           string
+					}
+				}
+			}
+		}
+	}
+	if err := l.Chain.Call(t.Context(), &block, "getBlock", l.Slot(), map[string]any{"commitment": "confirmed", "maxSupportedTransactionVersion": 0}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tx := range block.Transactions {
+		m := &tx.Transaction.Message
+		for _, in := range m.Instructions {
+			if data, ok := base58.Append(nil, []byte(in.Data)); ok && m.AccountKeys[in.ProgramIDIndex] == simnet.AMMv4.String() {
+				return ammCall{data[0], len(in.Accounts)}
+			}
+		}
+	}
+	t.Fatal("the newest block has no call of AMM v4")
+	return ammCall{}
 }
 
 // TestATransferHook: Token-2022 itself asks a program about the transfer of a sale. Where that lets it be, holders can sell; where it refuses, they can't; and without a sale
