@@ -35,8 +35,7 @@ func (p *Pool) Vaults() (base, quote svm.Key) {
 	case PumpSwap:
 		return p.base.Account(p.Account), p.quote.Account(p.Account)
 	case AMMv4:
-		_, base, quote, _ = ammVaults()
-		return base, quote
+		return p.ammVaults()
 	case CPMM:
 		of = raydiumVault
 	}
