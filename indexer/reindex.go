@@ -19,8 +19,8 @@ type Reindex struct {
 	Chain    string
 	// AskAnew has nodes asked again what they told before.
 	AskAnew bool
-	// GiveUp takes back what was asked for.
-	GiveUp bool
+	// GiveUp takes back what was asked for. DryRun says what it would take, and asks for nothing.
+	GiveUp, DryRun bool
 	// Out is told what comes of it.
 	Out io.Writer
 }
@@ -54,12 +54,16 @@ func (r *Reindex) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	generation, ok, err := st.Indexes.Want(ctx, r.Chain, r.AskAnew)
-	if err != nil {
-		return err
-	}
-	if !ok { // it was purged meanwhile
-		return noSuchChain(ctx, st, r.Chain)
+	what := "the next generation would be indexed; nothing is asked for yet. It would be made"
+	if !r.DryRun {
+		generation, ok, err := st.Indexes.Want(ctx, r.Chain, r.AskAnew)
+		if err != nil {
+			return err
+		}
+		if !ok { // it was purged meanwhile
+			return noSuchChain(ctx, st, r.Chain)
+		}
+		what = fmt.Sprintf("generation %d is indexed", generation)
 	}
 	effort := chainconfig.EffortOf(family, first, served.Last.Number, size.Bytes)
 	facts := fmt.Sprintf("What nodes told of tokens and pools is used again, %d answers", size.Facts)
@@ -69,12 +73,12 @@ func (r *Reindex) Run(ctx context.Context) error {
 			facts += ": that takes nodes which have the states of that time"
 		}
 	}
-	_, err = fmt.Fprintf(r.Out, `%s: generation %d is indexed when the chain's indexer runs, beside generation %d, which is served until the new one is at the head.
+	_, err = fmt.Fprintf(r.Out, `%s: %s when the chain's indexer runs, beside generation %d, which is served until the new one is at the head.
 It reads blocks %d to %d: %s.
 %s.
 On the disk it takes about as much again as the chain has now, %s, until the former rows are deleted.
 `,
-		r.Chain, generation, served.Generation, first, served.Last.Number, effort.Reading(), facts, chainconfig.Megabytes(effort.Bytes))
+		r.Chain, what, served.Generation, first, served.Last.Number, effort.Reading(), facts, chainconfig.Megabytes(effort.Bytes))
 	return err
 }
 

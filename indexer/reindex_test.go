@@ -65,12 +65,19 @@ func TestReindex(t *testing.T) {
 			if _, err := giveUp("base"); err == nil || err.Error() != nothing {
 				t.Errorf("given up before one was asked for: %v", err)
 			}
+			would, err := ask(indexer.Reindex{Chain: "base", DryRun: true})
+			if err != nil || !strings.HasPrefix(would, "base: the next generation would be indexed; nothing is asked for yet. ") || !strings.Contains(would, "some 26 calls for 12001 blocks") {
+				t.Errorf("what it would take: %q, %v", would, err)
+			}
+			if _, err := giveUp("base"); err == nil || err.Error() != nothing {
+				t.Errorf("given up after it was asked what it would take: %v", err)
+			}
 			for _, c := range []struct {
 				anew bool
 				want []string
 			}{
 				{false, []string{
-					"base: generation 2 is indexed when the chain's indexer runs, beside generation 1", "It reads blocks 345 to 12345: some 26 calls for 12001 blocks, where a node gives the logs of 1000 at once.\n",
+					"base: generation 2 is indexed when the chain's indexer runs, beside generation 1", "It reads blocks 345 to 12345: some 26 calls for 12001 blocks, where a node gives the logs of 1000 at once (20 times ",
 					"used again, 1 answers", " MB, until the former rows are deleted",
 				}},
 				{true, []string{"base: generation 2 ", "asked again, 1 answers: that takes nodes"}},

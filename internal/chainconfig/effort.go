@@ -44,7 +44,8 @@ func (e Effort) Reading() string {
 			"which bring some %d GB where blocks are as long as on the mainnet, or a fifth of that where nodes compress",
 			e.Calls, e.Blocks, PastSlots, (e.Blocks*solanaBlockMB+999)/1000)
 	}
-	return fmt.Sprintf("some %d calls for %d blocks, where a node gives the logs of %d at once", e.Calls, e.Blocks, PastRange)
+	return fmt.Sprintf("some %d calls for %d blocks, where a node gives the logs of %d at once (20 times as many where it gives those of %d, and more where it takes few topics)",
+		e.Calls, e.Blocks, PastRange, PastRange/20)
 }
 
 // Megabytes is a number of bytes as people read it.
