@@ -15,12 +15,15 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
 )
 
 const usage = `trial indexes stand-ins of mainnets, behind the limits of providers and nodes, and holds the rows against those of a fresh index.
 
   go run ./hack/provider/trial --chain base --profile alchemy --for 10m
   go run ./hack/provider/trial --chain all --for 10m --parallel 2
+  go run ./hack/provider/trial --chain base --db postgres --for 10m
 
 Each chain of the samples has its profiles: those of its own nodes, and of providers that serve it. A row is "equal" where every derived row is
 that of a fresh index of the same blocks through a node without limits. "equal, by kept facts" is behind nodes of the newest state alone: there the
@@ -54,6 +57,9 @@ type settings struct {
 	// fromHead begins at the head, whole at the stand-in's first block.
 	fromHead, whole bool
 	verbose         bool
+	database        string
+	// postgres is the server of --db postgres.
+	postgres *postgres
 }
 
 func main() {
@@ -75,6 +81,7 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	flags.StringVar(&profiles, "profile", "", "profiles, with commas; those of the chain by default (see go run ./hack/provider profiles)")
 	flags.StringVar(&s.samples, "samples", filepath.Join("config", "samples"), "folder of the samples")
 	flags.StringVar(&s.dir, "dir", "", "folder for databases and logs; a temporary one by default")
+	flags.StringVar(&s.database, "db", "sqlite", "database of the indexes: sqlite or postgres")
 	flags.DurationVar(&s.during, "for", 10*time.Minute, "how long each chain lives once its head is reached")
 	flags.Uint64Var(&s.seed, "seed", 1, "seed of names, prices, trades and reorgs")
 	flags.IntVar(&s.txs, "txs", 40, "about how many made-up transactions a block has")
@@ -98,6 +105,9 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	if s.during <= 0 || s.parallel < 1 || s.txs < 0 || s.logs < 0 || s.past < 0 || s.reorgRate < 0 || s.reorgRate > 1 {
 		return nil, errors.New("--for and --parallel must be positive; --txs, --logs and --past must not be negative; --reorgs must be from 0 to 1")
 	}
+	if s.database != "sqlite" && s.database != "postgres" {
+		return nil, fmt.Errorf("--db is %q; allowed: sqlite, postgres", s.database)
+	}
 	s.chains = strings.Split(chains, ",")
 	s.fromHead = !s.whole
 	if chains == "all" {
@@ -109,6 +119,19 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	return s, nil
 }
 
+// postgres makes databases for trials that run at the same time.
+type postgres struct {
+	mu     sync.Mutex
+	server *lab.Postgres
+}
+
+func (p *postgres) create(ctx context.Context) (dsn string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	dsn, _, err = p.server.Create(ctx)
+	return dsn, err
+}
+
 func run(ctx context.Context, args []string, out io.Writer) error {
 	s, err := parse(args, out)
 	if err != nil {
@@ -118,6 +141,14 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		if s.dir, err = os.MkdirTemp("", "boardwalk-trial-"); err != nil {
 			return err
 		}
+	}
+	if s.database == "postgres" {
+		server, err := lab.StartPostgres(ctx, s.dir, false)
+		if err != nil {
+			return err
+		}
+		defer server.Stop()
+		s.postgres = &postgres{server: server}
 	}
 	var trials []*trial
 	for _, chain := range s.chains {

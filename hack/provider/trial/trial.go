@@ -307,7 +307,13 @@ func (t *trial) index(ctx context.Context, m standIn, n *node.Node, start uint64
 	if r.log, err = os.Create(filepath.Join(t.dir, name+".log")); err != nil {
 		return nil, err
 	}
-	if r.store, err = store.Open(ctx, "sqlite:"+filepath.Join(t.dir, name+".db")); err != nil {
+	dsn := "sqlite:" + filepath.Join(t.dir, name+".db")
+	if t.postgres != nil {
+		if dsn, err = t.postgres.create(ctx); err != nil {
+			return nil, errors.Join(err, r.log.Close())
+		}
+	}
+	if r.store, err = store.Open(ctx, dsn); err != nil {
 		return nil, errors.Join(err, r.log.Close())
 	}
 	if err := r.keep(ctx, facts); err != nil {
