@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -133,6 +134,58 @@ func TestSolanaRangeMissing(t *testing.T) {
 	n.Lie(nil)
 	awaitSolana(t, st, w)
 	until("none is missing any more", func(s chainconfig.State) bool { return s.Missing == nil && testutil.ToFloat64(lacking) == 0 })
+}
+
+// prunes has a node keep the blocks from a slot on alone, as Agave does.
+func prunes(from uint64) func(string, []json.RawMessage, any) (any, *solanatest.Refusal) {
+	return func(method string, params []json.RawMessage, result any) (any, *solanatest.Refusal) {
+		switch method {
+		case "getBlock":
+			if slot := parameterOf[uint64](params, 0); slot < from {
+				return nil, &solanatest.Refusal{Code: -32001, Message: fmt.Sprintf("Block %d cleaned up, does not exist on node. First available block: %d", slot, from)}
+			}
+		case "getBlocks":
+			list, _ := result.([]uint64)
+			return slices.DeleteFunc(slices.Clone(list), func(s uint64) bool { return s < from }), nil
+		case "getFirstAvailableBlock":
+			return from, nil
+		}
+		return result, nil
+	}
+}
+
+// TestSolanaPrunedBelowTheIndex: a node has pruned the block that an index has last, and some above it, while nobody indexed. The index says which blocks are missing, and goes on
+// once a node has them.
+func TestSolanaPrunedBelowTheIndex(t *testing.T) {
+	t.Parallel()
+	w := solanatest.NewWorld(5)
+	w.Grow(60)
+	n, st, later := solanaNode(t, w), storetest.Open(t, "sqlite"), new(atomic.Int64)
+	end := startSolana(t, st, solanaConfig(n))
+	awaitSolana(t, st, w)
+	end()
+	last := w.Blocks[len(w.Blocks)-1].Number
+	w.Grow(150)
+	n.ServeWorld(w)
+	oldest := w.Blocks[len(w.Blocks)-130].Number
+	n.Lie(prunes(oldest))
+	ix, err := New(solanaConfig(n), st, Options{
+		Metrics: NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler), Holder: t.Name(), CachedRows: 1000, RereadPause: 10 * time.Millisecond,
+		Now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end = running(t, ix)
+	defer func() { end() }()
+	eventually(t, "the index waits", func() bool { return ix.State().Head != nil })
+	later.Store(int64(missingAfter + time.Minute))
+	eventually(t, "blocks are missing", func() bool {
+		m := ix.State().Missing
+		return m != nil && m.First == last && m.Last == oldest-1
+	})
+	n.Lie(nil)
+	awaitSolana(t, st, w)
 }
 
 // TestSolanaStartAboveAGap: an index that waits at a gap for good is left behind by a start above the gap and a new generation, as docs/kubernetes.md says. The new

@@ -38,8 +38,14 @@ func (s *Source) Header(ctx context.Context, number uint64) (chain.Header, error
 	if err == nil {
 		return chain.Header{Header: r.Header}, nil
 	}
-	if !errors.Is(err, chain.ErrNoBlock) || errors.Is(err, errGone) {
-		return chain.Header{}, err // later blocks tell nothing of what is gone
+	switch {
+	case !errors.Is(err, chain.ErrNoBlock):
+		return chain.Header{}, err
+	case errors.Is(err, errGone): // later blocks tell nothing of it
+		if oldest := s.oldest(ctx); oldest > number {
+			err = missing(number, oldest-1, err)
+		}
+		return chain.Header{}, err
 	}
 	for from := number + 1; ; from += probeSlots {
 		list, listErr := s.slots(ctx, from, from+probeSlots-1)
@@ -60,6 +66,21 @@ func (s *Source) Header(ctx context.Context, number uint64) (chain.Header, error
 			return chain.Header{}, err
 		}
 	}
+}
+
+// oldest is the lowest slot from which on an endpoint says that it keeps blocks; 0 where none tells.
+func (s *Source) oldest(ctx context.Context) (slot uint64) {
+	for _, e := range s.pool.Candidates() {
+		var first uint64
+		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
+			first, err = e.oldest(ctx)
+			return err
+		})
+		if err == nil && first > 0 && (slot == 0 || first < slot) {
+			slot = first
+		}
+	}
+	return slot
 }
 
 // highest is the highest slot that an endpoint has told lately which is asked.

@@ -126,10 +126,16 @@ func (e *endpoint) listRange(ctx context.Context, account market.Address, from, 
 	return nil, false, nil
 }
 
+// oldest is the slot of the oldest block that an endpoint says it has.
+func (e *endpoint) oldest(ctx context.Context) (slot uint64, err error) {
+	err = e.Do(ctx, &rpc.Request{Method: "getFirstAvailableBlock", Take: take(&slot)})
+	return slot, err
+}
+
 // keepsFrom returns an error if an endpoint doesn't have the blocks from a slot on: its lists end where they do.
 func (e *endpoint) keepsFrom(ctx context.Context, slot uint64) error {
-	var first uint64
-	if err := e.Do(ctx, &rpc.Request{Method: "getFirstAvailableBlock", Take: take(&first)}); err != nil {
+	first, err := e.oldest(ctx)
+	if err != nil {
 		return err
 	}
 	if first > max(slot, 1) {
