@@ -1,5 +1,5 @@
-// Package people has the members of a platform in a local world: the chains' traders join through a real intake, with wallets that the chain's node
-// signs for, come and go, call tokens and write posts.
+// Package people has the members of a platform in a local world: traders of its chains join through a real intake, with wallets that sign, call tokens, write posts
+// and notes on their trades, come and go. Their trades are made elsewhere.
 package people
 
 import (
@@ -8,9 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
@@ -22,18 +19,26 @@ import (
 // Options are what people live by.
 type Options struct {
 	Intake *client.Client
-	// Node is the node of Chain. It signs for Traders, whose wallets the members have.
-	Node    *anvil.Node
-	Chain   string
+	// Chains are the EVM chains that run. Traders have their accounts on all of them, and the first one's node signs for them.
+	Chains  []Chain
 	Traders []string
-	// Solana are traders of a local Solana, which sign for themselves. Each member has one of these wallets, too, while there are any.
-	Solana []svm.Signer
+	// SolanaNode is the local Solana, and nil where none runs. Solana are traders of it, who sign for themselves.
+	SolanaNode *svm.Chain
+	Solana     []svm.Signer
 	// Tokens are what members call.
 	Tokens []Token
 	Seed   uint64
-	// Every is the time between two signs of who is present, between two calls, and between two posts.
+	// Every is the time between two rounds. In each one some members are present, one of them calls a token, and one writes a post.
 	Every time.Duration
 	Now   func() time.Time
+	// OnFault, if set, hears why a round was broken off. Members go on with the next one.
+	OnFault func(error)
+}
+
+// Chain is an EVM chain that members trade on.
+type Chain struct {
+	ID   string
+	Node *anvil.Node
 }
 
 // Token is a token that members know.
@@ -43,213 +48,131 @@ type Token struct{ Chain, Mint, Symbol string }
 type People struct {
 	Options
 
-	rng   *rand.Rand
-	ids   []string
-	calls int
-	// posts are the ids of what was posted. noted is the block up to which a note on a trade was looked for.
-	posts []string
-	noted uint64
+	members []*member
+	// rng is of what members write, and turns of when they come and go: what happens on the chains changes the former alone.
+	rng, turns *rand.Rand
+	markets    []market
+	// calls and posts are the newest ones that can be deleted; written counts all of them.
+	calls, posts []writing
+	written      int
+	// fault is the text of the last round's fault; empty for none.
+	fault string
 }
 
-// New has one member for each trader.
+// New has one member for each trader. The first trader of the EVM chains and the first one of Solana are one member, and so on; members beyond the shorter
+// list have one wallet.
 func New(o Options) *People {
-	p := &People{Options: o, rng: rand.New(rand.NewPCG(o.Seed, 0))}
-	for i := range o.Traders {
-		p.ids = append(p.ids, fmt.Sprintf("local:%d", i+1))
+	p := &People{Options: o, rng: rand.New(rand.NewPCG(o.Seed, 0)), turns: rand.New(rand.NewPCG(o.Seed, 1))}
+	for i := range max(len(o.Traders), len(o.Solana)) {
+		p.members = append(p.members, p.newMember(i))
+	}
+	for _, c := range o.Chains {
+		p.markets = append(p.markets, newEVMMarket(c, o.Tokens))
+	}
+	if o.SolanaNode != nil {
+		p.markets = append(p.markets, &solanaMarket{node: o.SolanaNode})
 	}
 	return p
 }
 
-// Live has everybody join, and then some of them present at any time, until ctx ends. It waits for the intake to be there.
+// Live has members join, and then goes on in rounds until ctx ends. It waits for an intake or a node that is away. An error is an answer of the intake that
+// says that this program is wrong.
 func (p *People) Live(ctx context.Context) error {
-	for i := range p.ids {
-		for {
-			err := p.join(ctx, i)
-			var away *url.Error
-			if err == nil || !errors.As(err, &away) && ctx.Err() == nil {
-				if err != nil {
-					return fmt.Errorf("member %s joins: %w", p.ids[i], err)
-				}
-				break
-			}
-			if !wait.For(ctx, time.Second) {
-				return nil
-			}
-		}
-	}
 	for {
-		for _, d := range []struct {
-			what string
-			do   func(context.Context) error
-		}{
-			{"members are present", p.appear}, {"a member calls a token", p.call}, {"a member writes a post", p.post}, {"a member writes to a trade", p.note},
-		} {
-			if err := d.do(ctx); err != nil && ctx.Err() == nil {
-				return fmt.Errorf("%s: %w", d.what, err)
-			}
+		pause := p.Every
+		err := p.gather(ctx)
+		if err != nil {
+			pause = min(pause, time.Second)
+		} else {
+			err = p.round(ctx)
 		}
-		if !wait.For(ctx, p.Every) {
+		if isWrong(err) {
+			return err
+		}
+		if ctx.Err() == nil {
+			p.tell(err)
+		}
+		if !wait.For(ctx, pause) {
 			return nil
 		}
 	}
 }
 
-// join writes a member, and their wallets: of the first every third one's is attested, the others sign. Half of the wallets are public.
-func (p *People) join(ctx context.Context, i int) error {
-	now := p.Now().UTC().Format(time.RFC3339Nano)
-	member := map[string]any{"handle": fmt.Sprintf("local_%d", i+1), "joined_at": now, "updated_at": now}
-	if err := p.Intake.Do(ctx, http.MethodPut, "/v1/members/"+p.ids[i], member, nil); err != nil {
-		return err
+// isWrong reports whether the intake refused a request that would be refused again. A challenge is unknown after five minutes, as when the machine was suspended.
+func isWrong(err error) bool {
+	refused, ok := errors.AsType[*client.RefusedError](err)
+	return ok && refused.Status < http.StatusInternalServerError && refused.Type != "challenge-unknown"
+}
+
+// tell says why a round was broken off, once for all rounds in a row that are broken off for the same reason.
+func (p *People) tell(err error) {
+	was := p.fault
+	if p.fault = ""; err != nil {
+		p.fault = err.Error()
 	}
-	wallet := map[string]any{"public": i%2 == 0, "updated_at": now}
-	if i%3 == 2 {
-		wallet["attested"] = true
-	} else {
-		proof, err := p.sign(ctx, i)
-		if err != nil {
+	if p.fault != "" && p.fault != was && p.OnFault != nil {
+		p.OnFault(err)
+	}
+}
+
+// gather has everybody join who is a member from the start and hasn't joined yet.
+func (p *People) gather(ctx context.Context) error {
+	for _, m := range p.members {
+		if m.joined || m.late {
+			continue
+		}
+		if err := p.join(ctx, m); err != nil {
 			return err
 		}
-		wallet["proof"] = proof
 	}
-	if err := p.Intake.Do(ctx, http.MethodPut, "/v1/members/"+p.ids[i]+"/wallets/evm:"+p.Traders[i], wallet, nil); err != nil || i >= len(p.Solana) {
-		return err
-	}
-	return p.joinSolana(ctx, i, now)
+	return nil
 }
 
-// joinSolana writes a member's wallet on Solana, which signs. One in three is public.
-func (p *People) joinSolana(ctx context.Context, i int, now string) error {
-	who := p.Solana[i]
-	text, err := p.challenge(ctx, i, "solana", who.Key.String())
-	if err != nil {
-		return err
+// round is what members do at one time. Notes come last, since they alone ask the nodes of all chains.
+func (p *People) round(ctx context.Context) error {
+	for _, d := range []struct {
+		what string
+		do   func(context.Context) error
+	}{
+		{"members come and go", p.comeAndGo},
+		{"members are present", p.appear},
+		{"a member calls a token", p.call},
+		{"a member writes a post", p.post},
+		{"a member writes to a trade", p.note},
+	} {
+		if err := d.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", d.what, err)
+		}
 	}
-	return p.Intake.Do(ctx, http.MethodPut, "/v1/members/"+p.ids[i]+"/wallets/solana:"+who.Key.String(), map[string]any{
-		"public": i%3 == 0, "updated_at": now, "proof": map[string]string{"text": text, "signature": who.Sign(text)},
-	}, nil)
-}
-
-// challenge is the text that a member's wallet has to sign.
-func (p *People) challenge(ctx context.Context, i int, family, address string) (text string, err error) {
-	var challenge struct{ Text string }
-	err = p.Intake.Do(ctx, http.MethodPost, "/v1/wallet-challenges", map[string]string{"member": p.ids[i], "family": family, "address": address}, &challenge)
-	return challenge.Text, err
-}
-
-// sign has the node sign a challenge, as a wallet does.
-func (p *People) sign(ctx context.Context, i int) (proof map[string]string, err error) {
-	text, err := p.challenge(ctx, i, "evm", p.Traders[i])
-	if err != nil {
-		return nil, err
-	}
-	var signature string
-	if err := p.Node.Call(ctx, &signature, "personal_sign", anvil.ToHex([]byte(text)), p.Traders[i]); err != nil {
-		return nil, err
-	}
-	return map[string]string{"text": text, "signature": signature}, nil
+	return nil
 }
 
 // appear says that some members are present, two thirds of them on average.
 func (p *People) appear(ctx context.Context) error {
-	var present []string
-	for _, id := range p.ids {
+	present := []string{}
+	for _, m := range p.here() {
 		if p.rng.IntN(3) > 0 {
-			present = append(present, id)
+			present = append(present, m.id)
 		}
 	}
 	return p.Intake.Do(ctx, http.MethodPost, "/v1/presence", map[string]any{"ids": present}, nil)
 }
 
-// call has some member call some token. It goes on where the intake refuses the call, as a second call of the same token.
-func (p *People) call(ctx context.Context) error {
-	if len(p.Tokens) == 0 {
-		return nil
-	}
-	by, token := p.rng.IntN(len(p.ids)), p.Tokens[p.rng.IntN(len(p.Tokens))]
-	now := p.Now().UTC().Format(time.RFC3339Nano)
-	p.calls++
-	err := p.Intake.Do(ctx, http.MethodPut, fmt.Sprintf("/v1/calls/local:%d:%d", p.Now().Unix(), p.calls), map[string]any{
-		"member": p.ids[by], "chain": token.Chain, "mint": token.Mint, "updated_at": now,
-		"text":       fmt.Sprintf("$%s doubles within the week. What do you say, @local_%d?", token.Symbol, 1+p.rng.IntN(len(p.ids))),
-		"token_refs": []map[string]string{{"symbol": token.Symbol, "mint": token.Mint, "chain": token.Chain}},
-	}, nil)
-	if refused, ok := errors.AsType[*client.RefusedError](err); ok && (refused.Status == http.StatusConflict || refused.Status == http.StatusServiceUnavailable) {
-		return nil
-	}
-	return err
-}
-
-// post has some member write a post that stands alone, a reply, a post to who is in a token, or a comment, in turn.
-func (p *People) post(ctx context.Context) error {
-	if len(p.Tokens) == 0 {
-		return nil
-	}
-	token := p.Tokens[p.rng.IntN(len(p.Tokens))]
-	post := map[string]any{"text": fmt.Sprintf("What do you think of $%s, @local_%d?", token.Symbol, 1+p.rng.IntN(len(p.ids)))}
-	switch len(p.posts) % 4 {
-	case 0:
-		post["kind"] = "post"
-	case 1:
-		post["kind"], post["parent"], post["text"] = "reply", p.posts[len(p.posts)-1], "Not much. https://example.com/"+token.Mint
-	case 2:
-		post["kind"], post["chain"], post["mint"] = "family", token.Chain, token.Mint
-	default:
-		post["kind"], post["chain"], post["mint"] = "comment", token.Chain, token.Mint
-	}
-	return p.write(ctx, p.rng.IntN(len(p.ids)), post)
-}
-
-// write posts as a member.
-func (p *People) write(ctx context.Context, by int, post map[string]any) error {
-	id := fmt.Sprintf("local:%d:%d", p.Now().Unix(), len(p.posts))
-	post["member"], post["updated_at"] = p.ids[by], p.Now().UTC().Format(time.RFC3339Nano)
-	if err := p.Intake.Do(ctx, http.MethodPut, "/v1/posts/"+id, post, nil); err != nil {
-		return err
-	}
-	p.posts = append(p.posts, id)
-	return nil
-}
-
-// transferTopic is keccak256("Transfer(address,address,uint256)").
-const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
-
-// note has a member write to the last of the purchases that members made since the last time.
-func (p *People) note(ctx context.Context) error {
-	last, err := p.Node.Latest(ctx)
-	if err != nil || p.noted == 0 || p.noted >= last.Number {
-		p.noted = last.Number
-		return err
-	}
-	var mints, traders []string
-	for _, t := range p.Tokens {
-		if t.Chain == p.Chain {
-			mints = append(mints, t.Mint)
+// here are the members who have joined and haven't left.
+func (p *People) here() (list []*member) {
+	for _, m := range p.members {
+		if m.here {
+			list = append(list, m)
 		}
 	}
-	if len(mints) == 0 {
-		return nil
-	}
-	for _, t := range p.Traders {
-		traders = append(traders, topicOf(t))
-	}
-	var bought []struct {
-		Address, TransactionHash string
-		Topics                   []string
-	}
-	err = p.Node.Call(ctx, &bought, "eth_getLogs", map[string]any{
-		"fromBlock": fmt.Sprintf("0x%x", p.noted+1), "toBlock": fmt.Sprintf("0x%x", last.Number), "address": mints, "topics": []any{transferTopic, nil, traders},
-	})
-	if p.noted = last.Number; err != nil || len(bought) == 0 {
-		return err
-	}
-	log := bought[len(bought)-1]
-	return p.write(ctx, slices.Index(traders, log.Topics[2]), map[string]any{
-		"kind": "post", "trade": map[string]string{"chain": p.Chain, "tx": log.TransactionHash, "mint": log.Address},
-		"text": fmt.Sprintf("I'm in, with @local_%d", 1+p.rng.IntN(len(p.ids))),
-	})
+	return list
 }
 
-// topicOf is an account as it stands among the topics of a log.
-func topicOf(account string) string {
-	return "0x" + strings.Repeat("0", 24) + strings.ToLower(strings.TrimPrefix(account, "0x"))
-}
+// oneOf chooses from a list that isn't empty.
+func oneOf[T any](rng *rand.Rand, list []T) T { return list[rng.IntN(len(list))] }
+
+// now is the wall clock's time: the intake's hour goes on while this machine is suspended, and a monotonic clock doesn't.
+func (p *People) now() time.Time { return p.Now().Round(0).UTC() }
+
+// stamp is a time as the intake takes it.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -19,14 +18,11 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
-	"github.com/boardwalkhq/boardwalk/hack/simnet/people"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/toolchain"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
-	"github.com/boardwalkhq/boardwalk/internal/member"
-	"github.com/boardwalkhq/boardwalk/members/client"
 )
 
 const usage = `simnet runs a local world: two anvil chains with the real contracts of Uniswap and PancakeSwap,
@@ -36,6 +32,10 @@ launched all the time; some graduate after six to eight minutes, some fade, a fe
 them runs a local Solana: its own runtime and token programs, and stand-ins of pump.fun's, Meteora's
 and Raydium's programs. It is there on Linux with an x64 processor alone; --tx-per-block and
 --pool-every don't change it.
+
+With --intake-token-file 50 of the traders are members of a platform, 34 where there is no local
+Solana: they join through its intake, call tokens, write posts and notes on their trades, and a few
+of them leave, come back, take another handle or hide a wallet in every hour.
 
   simnet --dir DIR [flags]
   simnet bench --dump FILE [flags]
@@ -224,46 +224,6 @@ func (c *chain) live(ctx context.Context, s settings) error {
 			fmt.Printf("%s: new token %s (%s) on %s\n", c.manifest.ID, token.Symbol, token.Address, pool.Protocol)
 		},
 	})
-}
-
-// mostMembers is how many traders of a chain are members.
-const mostMembers = 50
-
-// members gives who has the world's members come and go; nil where there are none. All EVM chains have the same accounts; there may be no Solana.
-func (s *settings) members(chains []*chain, solana *solanaChain) (live func(context.Context), err error) {
-	if s.tokenFile == "" {
-		return nil, nil
-	}
-	token, err := os.ReadFile(s.tokenFile)
-	if err != nil {
-		return nil, err
-	}
-	c := chains[0]
-	traders := c.world.Traders
-	var tokens []people.Token
-	for _, on := range chains {
-		for _, t := range on.world.Tokens {
-			if member.CheckSymbol(t.Symbol) != nil {
-				continue
-			}
-			tokens = append(tokens, people.Token{Chain: on.manifest.ID, Mint: t.Address, Symbol: t.Symbol})
-		}
-	}
-	var signers []svm.Signer
-	if solana != nil {
-		signers = solana.world.People
-		tokens = append(tokens, solana.tokens...)
-	}
-	p := people.New(people.Options{
-		Tokens: tokens, Solana: signers,
-		Intake: &client.Client{Address: s.intake, Token: strings.TrimSpace(string(token)), HTTP: &http.Client{Timeout: 30 * time.Second}},
-		Node:   c.world.Node, Chain: c.manifest.ID, Traders: traders[:min(len(traders), mostMembers)], Seed: s.seed, Every: 20 * time.Second, Now: time.Now,
-	})
-	return func(ctx context.Context) {
-		if err := p.Live(ctx); err != nil {
-			fmt.Println("members:", err)
-		}
-	}, nil
 }
 
 // together does the same for all chains at once, until all are done or one fails.
