@@ -28,7 +28,7 @@ var changes = []struct {
 const mostAwayOneIn, mostGoneOneIn = 6, 10
 
 // Members who come back do so after between shortestLeave and longestLeave, while the intake still has all that it had of them: it erases them after an hour.
-// Whoever is later than wholeUntil, as when the intake was away, joins anew.
+// Members who come later than wholeUntil, as when the intake was away, join anew.
 const (
 	shortestLeave = 5 * time.Minute
 	longestLeave  = 40 * time.Minute

@@ -38,7 +38,7 @@ type wallet struct {
 	sign func(ctx context.Context, text string) (signature string, err error)
 }
 
-// One member in so many isn't there from the start, and one in so many has an avatar.
+// Every sixth member isn't there from the start, and every fourth has an avatar.
 const lateOneIn, avatarOneIn = 6, 4
 
 // newMember makes a member with the wallets of the traders at a place of both lists: of the EVM's every third one is attested, the others sign. Half of
