@@ -70,6 +70,10 @@ func (nobody) Simulate(context.Context, []byte, uint64, ...market.Address) (sola
 	return solana.Simulated{}, solana.ErrNotSimulated
 }
 
+func (nobody) SimulateElsewhere(context.Context, *solana.Simulated, []byte, uint64, ...market.Address) (told solana.Simulated, knows bool, err error) {
+	return told, false, nil
+}
+
 func (nobody) MadeIn(context.Context, market.TxID, market.Address) (supply uint64, known bool, err error) {
 	return 0, false, nil
 }

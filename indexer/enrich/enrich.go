@@ -79,7 +79,7 @@ func New(o Options) *Enricher {
 	return &Enricher{
 		Options: o, notPools: map[market.Address]notPool{}, untracked: map[market.Address]bool{}, stateless: map[market.Address]notPool{}, reasked: map[market.Address]notPool{},
 		left: map[market.Address]bool{}, falseStates: map[market.Address]bool{},
-		poolKeys: poolkeys.New(poolkeys.Options{Nodes: o.Nodes, Exchanges: o.Config.Exchanges, Quotes: quotes, SetAside: o.SetAside, GivesUp: func() bool { return o.GivesUp(budget.PoolKeys) }, Now: o.Now, Log: o.Log}),
+		poolKeys: poolkeys.New(poolkeys.Options{Nodes: o.Nodes, Exchanges: o.Config.Exchanges, Quotes: quotes, SetAside: o.SetAside, GivesUp: o.GivesUp, Now: o.Now, Log: o.Log}),
 	}
 }
 

@@ -27,42 +27,42 @@ type Simulated struct {
 	// Before and After are what the watched accounts have, in their order. Before is as of a slot of its own, BeforeSlot. After is empty where the transaction would fail.
 	BeforeSlot    uint64
 	Before, After []Balance
+
+	by *endpoint
 }
 
 // Balance is what an account has: lamports, and tokens where it is a token account. An account that isn't there has nothing.
 type Balance struct{ Lamports, Tokens uint64 }
 
-// errDiffer says that one endpoint carried out a transaction which another one did not, or that they ended it for different reasons.
-var errDiffer = errors.New("endpoints differ about whether the transaction would fail")
-
 // Simulate has a node carry out a transaction without its signatures, on a state that is no earlier than a slot's, and write nothing. The same node tells what watched
-// accounts have before and after. Where several endpoints simulate, no single one says that the transaction would fail: another one has to end it for the same reason.
+// accounts have before and after.
 func (as Accounts) Simulate(ctx context.Context, transaction []byte, noEarlier uint64, watched ...market.Address) (Simulated, error) {
-	var failed *Simulated
-	why := ErrNotSimulated
-	for _, e := range as.s.pool.Candidates() {
-		var told Simulated
-		knows := true
+	out, knows, err := as.simulate(ctx, as.s.pool.Candidates(), transaction, noEarlier, watched)
+	if err == nil && !knows {
+		err = ErrNotSimulated
+	}
+	return out, err
+}
+
+// SimulateElsewhere is Simulate by another endpoint than the one that told something before. knows is false where no other endpoint simulates transactions.
+func (as Accounts) SimulateElsewhere(ctx context.Context, told *Simulated, transaction []byte, noEarlier uint64, watched ...market.Address) (out Simulated, knows bool, err error) {
+	return as.simulate(ctx, as.s.pool.Others(told.by), transaction, noEarlier, watched)
+}
+
+// simulate asks one endpoint of a list after the other, until one tells. An error is that of the last one which knows the method and doesn't tell.
+func (as Accounts) simulate(ctx context.Context, list []*endpoint, transaction []byte, noEarlier uint64, watched []market.Address) (out Simulated, knows bool, why error) {
+	for _, e := range list {
 		err := as.s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
-			told, knows, err = e.simulate(ctx, transaction, noEarlier, watched)
+			out, knows, err = e.simulate(ctx, transaction, noEarlier, watched)
 			return err
 		})
-		switch {
-		case err != nil:
-			why = err
-		case !knows:
-		case failed != nil && told.Err != failed.Err:
-			return Simulated{}, errDiffer
-		case failed != nil || told.Err == "":
-			return told, nil
-		default:
-			failed = &told
+		if err == nil && knows {
+			out.by = e
+			return out, true, nil
 		}
+		why = cmp.Or(err, why)
 	}
-	if failed != nil && errors.Is(why, ErrNotSimulated) { // no other endpoint simulates
-		return *failed, nil
-	}
-	return Simulated{}, why
+	return Simulated{}, why != nil, why
 }
 
 // simulate is Simulate by one endpoint; knows is false where it doesn't know the method, which is no fault of the endpoint.

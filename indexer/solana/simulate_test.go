@@ -11,7 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// TestSimulate: a transaction that would go through is one endpoint's word, and one that would fail that of two where two simulate. Only where each that answers doesn't know the method, nobody simulates; an endpoint that fails
+// TestSimulate: what a transaction would come to is one endpoint's word, against which another one's is held where it counts. Only where each that answers doesn't know the method, nobody simulates; an endpoint that fails
 // may yet.
 func TestSimulate(t *testing.T) {
 	w := newWorld(5)
@@ -33,33 +33,45 @@ func TestSimulate(t *testing.T) {
 	}
 	frozen := map[string]any{"InstructionError": []any{0, map[string]any{"Custom": 17}}}
 	goesThrough, isFrozen := says(map[string]any{"err": nil}), says(map[string]any{"err": frozen})
-	isPaused := says(map[string]any{"err": map[string]any{"InstructionError": []any{0, map[string]any{"Custom": 67}}}})
 	const toldFrozen = `{"InstructionError":[0,{"Custom":17}]}`
 	for name, c := range map[string]struct {
 		nodes      []lie
 		want       string
 		none, fail bool
 	}{
-		"it goes through":              {nodes: []lie{goesThrough}},
-		"it fails":                     {nodes: []lie{isFrozen}, want: toldFrozen},
-		"it fails on both":             {nodes: []lie{isFrozen, isFrozen}, want: toldFrozen},
-		"it fails on two of three":     {nodes: []lie{isFrozen, refuses(-32603), isFrozen}, want: toldFrozen},
-		"it fails on one":              {nodes: []lie{isFrozen, goesThrough}, fail: true},
-		"it fails for two reasons":     {nodes: []lie{isFrozen, isPaused}, fail: true},
-		"nobody else simulates":        {nodes: []lie{refuses(-32601), isFrozen}, want: toldFrozen},
-		"the other one doesn't answer": {nodes: []lie{isFrozen, refuses(-32603)}, fail: true},
-		"nobody knows it":              {nodes: []lie{refuses(-32601), refuses(-32601)}, none: true, fail: true},
-		"the second knows it":          {nodes: []lie{refuses(-32601), goesThrough}},
-		"the second is behind":         {nodes: []lie{refuses(-32601), refuses(-32016)}, fail: true},
-		"the only one is behind":       {nodes: []lie{refuses(-32016)}, fail: true},
-		"an answer of nothing":         {nodes: []lie{says(nil)}, fail: true},
-		"an answer of another form":    {nodes: []lie{says([]int{1})}, fail: true},
-		"no word of whether it fails":  {nodes: []lie{says(map[string]any{"logs": []string{}})}, fail: true},
+		"it goes through":             {nodes: []lie{goesThrough}},
+		"it fails":                    {nodes: []lie{isFrozen}, want: toldFrozen},
+		"nobody knows it":             {nodes: []lie{refuses(-32601), refuses(-32601)}, none: true, fail: true},
+		"the second knows it":         {nodes: []lie{refuses(-32601), goesThrough}},
+		"the second is behind":        {nodes: []lie{refuses(-32601), refuses(-32016)}, fail: true},
+		"the only one is behind":      {nodes: []lie{refuses(-32016)}, fail: true},
+		"an answer of nothing":        {nodes: []lie{says(nil)}, fail: true},
+		"an answer of another form":   {nodes: []lie{says([]int{1})}, fail: true},
+		"no word of whether it fails": {nodes: []lie{says(map[string]any{"logs": []string{}})}, fail: true},
 	} {
 		s, _ := sourceOf(t, nodesOf(t, w, c.nodes...)...)
 		got, err := s.Accounts().Simulate(t.Context(), []byte{1}, 3)
 		if (err != nil) != c.fail || errors.Is(err, ErrNotSimulated) != c.none || got.Err != c.want || !c.fail && got.Slot != 9 {
 			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	for name, c := range map[string]struct {
+		nodes       []lie
+		want        string
+		knows, fail bool
+	}{
+		"there is no other":           {nodes: []lie{isFrozen}},
+		"no other one simulates":      {nodes: []lie{isFrozen, refuses(-32601)}},
+		"the other one says the same": {nodes: []lie{isFrozen, isFrozen}, want: toldFrozen, knows: true},
+		"the other one doesn't":       {nodes: []lie{isFrozen, goesThrough}, knows: true},
+		"the other one is behind":     {nodes: []lie{isFrozen, refuses(-32016)}, knows: true, fail: true},
+		"the third one tells":         {nodes: []lie{isFrozen, refuses(-32016), isFrozen}, want: toldFrozen, knows: true},
+	} {
+		s, _ := sourceOf(t, nodesOf(t, w, c.nodes...)...)
+		first := Simulated{by: s.pool.List[0]}
+		got, knows, err := s.Accounts().SimulateElsewhere(t.Context(), &first, []byte{1}, 3)
+		if knows != c.knows || (err != nil) != c.fail || got.Err != c.want {
+			t.Errorf("%s: %+v, %v, %v", name, got, knows, err)
 		}
 	}
 }

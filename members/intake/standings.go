@@ -57,11 +57,9 @@ func (h *handler) getStandings(r *request) (*reply, error) {
 		Standings []standing `json:"standings"`
 		// Last is the number of the last change that there is.
 		Last int64 `json:"last"`
-	}{[]standing{}, last}
+	}{make([]standing, len(list)), last}
 	for i := range list {
-		if id := ids[list[i].Member]; id != "" { // else the member has left meanwhile
-			out.Standings = append(out.Standings, h.answerStanding(&list[i], id))
-		}
+		out.Standings[i] = h.answerStanding(&list[i], ids[list[i].Member])
 	}
 	return answerJSON(out)
 }

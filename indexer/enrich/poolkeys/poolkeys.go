@@ -29,6 +29,8 @@ const (
 	failPause = 10 * time.Second
 	// keysAtOnce is the most pools that nodes are asked about at once.
 	keysAtOnce = 64
+	// widestReach is as many blocks as one range is taken to have before the first was looked through.
+	widestReach = 10_000
 	// untoldKept bounds the memory of pools that were looked for in vain. Beyond it all of them are forgotten, and looked for again if they trade.
 	untoldKept = 100_000
 	// keyPause is the time between two looks for something to do, and lookPause that between two ranges, so that the search leaves most of what an endpoint takes a second to blocks.
@@ -53,8 +55,8 @@ type Options struct {
 	Quotes []market.Address
 	// SetAside reports a pool, or a trade of a pool (subject), that the indexer goes on without.
 	SetAside func(kind, reason, subject string)
-	// GivesUp reports whether the search rests, so that the day's calls last for what is worth more.
-	GivesUp func() bool
+	// GivesUp reports whether nodes aren't asked for something, so that the day's calls last for what is worth more.
+	GivesUp func(budget.Purpose) bool
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -69,6 +71,10 @@ type Finder struct {
 	found  map[market.Address]market.PoolCreated
 	// untold are the pools that were looked for in vain.
 	untold map[market.Address]bool
+	// reach is how many blocks the last range had that was looked through. alone says that the next one is for one pool, since nodes failed to look through one for many: they may
+	// refuse so many.
+	reach uint64
+	alone bool
 	// dropped has the pool of each trade that the blocks which aren't committed yet go on without.
 	dropped []market.Address
 }
@@ -87,7 +93,7 @@ type soughtKey struct {
 // New makes a finder that has heard of no pool.
 func New(o Options) *Finder {
 	return &Finder{
-		Options: o, sought: map[market.Address]*soughtKey{}, found: map[market.Address]market.PoolCreated{}, untold: map[market.Address]bool{},
+		Options: o, reach: widestReach, sought: map[market.Address]*soughtKey{}, found: map[market.Address]market.PoolCreated{}, untold: map[market.Address]bool{},
 	}
 }
 
@@ -240,21 +246,22 @@ func (f *Finder) passed(pool market.Address, from uint64) {
 	f.giveUp(pool)
 }
 
-// failed takes in that nodes failed to look through a range that ends with a block. It counts against the pools that were to be looked for up to that block.
-func (f *Finder) failed(pools []market.Address, to uint64) {
+// failed takes in that nodes failed to look through a range. It counts against a pool that was looked for alone.
+func (f *Finder) failed(pools []market.Address) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, pool := range pools {
-		s := f.sought[pool]
-		if s == nil || s.to != to {
-			continue
-		}
-		if s.failures++; s.failures == keyFailures {
-			f.giveUp(pool)
-			continue
-		}
-		s.rests = f.Now().Add(failPause << (s.failures - 1))
+	if f.alone = len(pools) > 1; f.alone {
+		return
 	}
+	s := f.sought[pools[0]]
+	if s == nil {
+		return
+	}
+	if s.failures++; s.failures == keyFailures {
+		f.giveUp(pools[0])
+		return
+	}
+	s.rests = f.Now().Add(failPause << (s.failures - 1))
 }
 
 // giveUp ends the search for a pool in vain.
@@ -274,8 +281,8 @@ func (f *Finder) Taken(pool market.Address) {
 	delete(f.sought, pool)
 }
 
-// next gives the pools to look for in one range, and the range's last block: the pool with the most trades and those that are to be looked for in the blocks below, the nearest
-// first. A pool is older than the block of its first trade, so that a range which begins above that block has nothing of it.
+// next gives the pools to look for in one range, and the range's last block: the pool with the most trades and those that are to be looked for in the blocks below which the range
+// may reach, the nearest first. A pool is older than the block of its first trade, so that a range which begins above that block has nothing of it.
 func (f *Finder) next() (pools []market.Address, to uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -292,19 +299,27 @@ func (f *Finder) next() (pools []market.Address, to uint64) {
 	if first == nil {
 		return nil, 0
 	}
-	pools = slices.DeleteFunc(pools, func(id market.Address) bool { return f.sought[id].to > first.to })
+	pools = slices.DeleteFunc(pools, func(id market.Address) bool { s := f.sought[id]; return s.to > first.to || s.to+f.reach <= first.to })
 	slices.SortFunc(pools, func(a, b market.Address) int {
 		return cmp.Or(cmp.Compare(f.sought[b].to, f.sought[a].to), cmp.Compare(f.sought[b].trades, f.sought[a].trades), a.Compare(b))
 	})
-	return pools[:min(len(pools), keysAtOnce)], first.to
+	most := keysAtOnce
+	if f.alone {
+		most = 1
+	}
+	return pools[:min(len(pools), most)], first.to
 }
 
-// Run searches until ctx ends.
+// Run searches until ctx ends. The search of an index that is made anew counts as that.
 func (f *Finder) Run(ctx context.Context) {
-	ctx = rpc.For(ctx, budget.PoolKeys)
+	purpose := rpc.PurposeOf(ctx)
+	if purpose == budget.Blocks {
+		purpose = budget.PoolKeys
+		ctx = rpc.For(ctx, purpose)
+	}
 	for {
 		pause := lookPause
-		if f.GivesUp() || !f.look(ctx) {
+		if f.GivesUp(purpose) || !f.look(ctx) {
 			pause = keyPause
 		}
 		if !wait.For(ctx, pause) {
@@ -322,19 +337,20 @@ func (f *Finder) look(ctx context.Context) bool {
 	created, from, err := f.Nodes.CreationsOfPools(ctx, f.Exchanges, pools, to)
 	if err != nil {
 		if ctx.Err() == nil {
-			f.failed(pools, to)
+			f.failed(pools)
 		}
 		f.Log.DebugContext(ctx, "pools' creations could not be looked for", "pools", len(pools), "to", to, "err", err.Error())
 		return false
 	}
-	f.saw(pools, created, from)
+	f.saw(pools, created, from, to)
 	return true
 }
 
 // saw takes in what a step found. Pools that are looked for in blocks below the range alone weren't looked for in it.
-func (f *Finder) saw(pools []market.Address, created []market.PoolCreated, from uint64) {
+func (f *Finder) saw(pools []market.Address, created []market.PoolCreated, from, to uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.reach, f.alone = to-from+1, false
 	for _, p := range created {
 		if f.sought[p.Pool] != nil {
 			f.keep(p)

@@ -30,9 +30,9 @@ type mockNodes struct {
 	oldest uint64
 
 	asked, ranges int
-	// most is the most pools that one range was looked through for, purposes what ranges were asked for.
-	most     int
-	purposes map[budget.Purpose]int
+	// most is the most pools that one range was looked through for, and takes the most that nodes do it for; 0 is any number. purposes are those of the ranges.
+	most, takes int
+	purposes    map[budget.Purpose]int
 }
 
 func created(pool market.Address) market.PoolCreated {
@@ -56,6 +56,9 @@ func (n *mockNodes) CreationsOfPools(ctx context.Context, _ []chainconfig.Exchan
 		n.purposes = map[budget.Purpose]int{}
 	}
 	n.purposes[rpc.PurposeOf(ctx)]++
+	if n.takes > 0 && len(pools) > n.takes {
+		return nil, 0, errors.New("too many values")
+	}
 	from = to + 1 - min(to+1, n.width)
 	if from < n.oldest {
 		return nil, 0, errors.New("pruned")
@@ -103,7 +106,7 @@ func finderOf(n *mockNodes) (f *Finder, aside map[string]int) {
 	aside = map[string]int{}
 	return New(Options{
 		Nodes: n, Exchanges: []chainconfig.Exchange{{Protocol: market.UniswapV3, Factory: account(8)}, {Protocol: market.UniswapV4, Factory: manager}},
-		Quotes: []market.Address{usdc, weth}, GivesUp: func() bool { return false }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Quotes: []market.Address{usdc, weth}, GivesUp: func(budget.Purpose) bool { return false }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		SetAside: func(kind, reason, _ string) { aside[kind+" "+reason]++ },
 	}), aside
 }
@@ -412,7 +415,7 @@ func TestNodesThatRefuseOldLogs(t *testing.T) {
 		known(t, f, blockOf(block), unusual(50))
 		for range 4 {
 			for range keyFailures - 1 {
-				f.failed([]market.Address{unusual(50)}, f.sought[unusual(50)].to)
+				f.failed([]market.Address{unusual(50)})
 			}
 			f.looked([]market.Address{unusual(50)}, 80)
 		}
@@ -449,6 +452,45 @@ func TestOneRangeServesManyPools(t *testing.T) {
 	}
 }
 
+// TestNodesThatRefuseManyPools: pools are looked for one by one where nodes look through no range for several, and none is given up for that.
+func TestNodesThatRefuseManyPools(t *testing.T) {
+	t.Parallel()
+	const width, block, many = 10, 10_000, 5
+	n := &mockNodes{width: width, takes: 1, made: map[market.Address]uint64{}}
+	f, aside := finderOf(n)
+	var pools []market.Address
+	for i := range many {
+		pools = append(pools, unusual(i))
+		n.made[pools[i]] = block - 50*width
+		known(t, f, blockOf(block), pools[i])
+	}
+	for range 3 * 50 * many {
+		f.look(t.Context())
+	}
+	if got := known(t, f, blockOf(block), pools...); !slices.Equal(got, pools) || len(aside) > 0 {
+		t.Errorf("known are %v, set aside are %v", got, aside)
+	}
+}
+
+// TestPoolsBeyondARange: a range isn't looked through for pools that are looked for far below it.
+func TestPoolsBeyondARange(t *testing.T) {
+	t.Parallel()
+	n := &mockNodes{width: 10}
+	f, _ := finderOf(n)
+	known(t, f, blockOf(10_000), unusual(1))
+	f.look(t.Context())
+	f.sought[unusual(1)].to = 9_000 - 10
+	known(t, f, blockOf(9_001), unusual(2)) // to be looked for from block 8,990 on
+	f.sought[unusual(2)].trades, f.sought[unusual(2)].to = 9, 9_000
+	n.most = 0
+	if f.look(t.Context()); n.most != 1 || f.sought[unusual(2)].to != 8_990 {
+		t.Errorf("a range is looked through for %d pools, and the next one ends with %d", n.most, f.sought[unusual(2)].to)
+	}
+	if f.look(t.Context()); n.most != 2 {
+		t.Errorf("the range of both is looked through for %d pools", n.most)
+	}
+}
+
 // TestTheSearchRests: while it is given up nothing is looked for, and ranges aren't counted as blocks.
 func TestTheSearchRests(t *testing.T) {
 	t.Parallel()
@@ -458,7 +500,7 @@ func TestTheSearchRests(t *testing.T) {
 		known(t, f, blockOf(10_000), unusual(1))
 		n.purposes = nil
 		givenUp := true
-		f.GivesUp = func() bool { return givenUp }
+		f.GivesUp = func(p budget.Purpose) bool { return givenUp && p == budget.PoolKeys }
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {

@@ -177,20 +177,18 @@ func (c *call) teller() *instruction {
 	return c.at
 }
 
-// mostSiblings is among how many calls of an instruction another event of it is looked for.
+// mostSiblings is among how many calls of an instruction at most another event of it is looked for.
 const mostSiblings = 32
 
-// tellsAsWell reports whether the instruction that tells the event tells one of other kinds, too. An event past the calls that are looked at counts as told twice.
+// tellsAsWell reports whether the instruction that tells the event tells one of other kinds, too. An event of an instruction with more calls than are looked at counts as
+// told twice.
 func (c *call) tellsAsWell(kinds ...discriminator) bool {
 	tx, by := &c.r.tx, c.index
 	for &tx.instructions[by] != c.by {
 		by--
 	}
-	if c.index-by > mostSiblings {
-		return true
-	}
 	list, _ := tx.callsOf(by)
-	return slices.ContainsFunc(list[:min(len(list), mostSiblings)], func(in instruction) bool {
+	return len(list) > mostSiblings || slices.ContainsFunc(list, func(in instruction) bool {
 		if in.program != c.at.program || in.height != c.at.height {
 			return false
 		}

@@ -137,6 +137,12 @@ func TestSwapsToldTwice(t *testing.T) {
 	if len(alone) != 1 {
 		t.Fatalf("the older event alone is %d trades", len(alone))
 	}
+	if got := tells(append(slices.Repeat([][]byte{other}, mostSiblings-1), older.Data)...); !slices.Equal(got, alone) {
+		t.Errorf("with as many calls as are looked at: trades of %s, want %s", got, alone)
+	}
+	if got := tells(append(slices.Repeat([][]byte{other}, mostSiblings), older.Data)...); len(got) > 0 {
+		t.Errorf("with one call more: trades of %s", got)
+	}
 	for _, name := range []string{"EvtSwap2", "EvtSwap2WithTransferHook"} {
 		newer := ofThePool(byName[name])
 		want := tells(newer)

@@ -11,7 +11,7 @@ import (
 )
 
 // form is the form of digests. Whoever changes Of, or what a decoder makes of a block, raises it.
-const form = 6
+const form = 7
 
 // DecodedFor is the first bytes of a hash of the programs and accounts that blocks are decoded for, and of the form of digests.
 func DecodedFor(c *chainconfig.Chain) (sum [8]byte) {

@@ -37,6 +37,8 @@ type Node interface {
 	// Simulate tells what a transaction would come to on a state that is no earlier than a slot's, and what watched accounts have before and after. Its error has
 	// solana.ErrNotSimulated in its tree where no node simulates any.
 	Simulate(ctx context.Context, transaction []byte, noEarlier uint64, watched ...market.Address) (solana.Simulated, error)
+	// SimulateElsewhere is Simulate by another node than the one that told something before; knows is false where no other one simulates any.
+	SimulateElsewhere(ctx context.Context, told *solana.Simulated, transaction []byte, noEarlier uint64, watched ...market.Address) (out solana.Simulated, knows bool, err error)
 	// Transaction gives what up to so many nodes tell of a transaction; nothing where none has it.
 	Transaction(ctx context.Context, tx market.TxID, most int) ([]json.RawMessage, error)
 	// Liquidity tells a pool's shares, and what some owners have of them; known is false where its account is none of its protocol and program.

@@ -35,8 +35,11 @@ type told struct {
 	sales             map[market.TxID][]json.RawMessage
 	sold              map[market.Address]solana.Simulated
 	salesErr, soldErr error
-	offered           map[market.Address]uint64 // is filled with what each owner offers, unless it is nil
-	asked             map[market.TxID]int       // is filled with how often a transaction is asked for, unless it is nil
+	// elsewhere is what another node tells of a simulation with an owner's tokens; nil where there is no other node. elsewhereErr says that it doesn't answer.
+	elsewhere    map[market.Address]solana.Simulated
+	elsewhereErr error
+	offered      map[market.Address]uint64 // is filled with what each owner offers, unless it is nil
+	asked        map[market.TxID]int       // is filled with how often a transaction is asked for, unless it is nil
 	// shares are the pool's; noShares says that its account is another one, sharesErr that no node tells.
 	shares    solana.Liquidity
 	noShares  bool
@@ -64,8 +67,7 @@ func (n told) Transaction(_ context.Context, tx market.TxID, _ int) ([]json.RawM
 }
 
 func (n told) Simulate(_ context.Context, transaction []byte, _ uint64, watched ...market.Address) (solana.Simulated, error) {
-	const firstKeyAt = 1 + 64 + 4
-	owner := market.SolanaAddress([32]byte(transaction[firstKeyAt : firstKeyAt+32]))
+	owner := ownerIn(transaction)
 	if err := n.simulates[owner]; err != nil {
 		return solana.Simulated{}, err
 	}
@@ -76,6 +78,16 @@ func (n told) Simulate(_ context.Context, transaction []byte, _ uint64, watched 
 		return n.sold[owner], n.soldErr
 	}
 	return solana.Simulated{Slot: 15, Err: n.fails[owner]}, n.simulates[market.Address{}]
+}
+
+func (n told) SimulateElsewhere(_ context.Context, _ *solana.Simulated, transaction []byte, _ uint64, _ ...market.Address) (solana.Simulated, bool, error) {
+	return n.elsewhere[ownerIn(transaction)], n.elsewhere != nil, n.elsewhereErr
+}
+
+// ownerIn is who pays for a transaction.
+func ownerIn(transaction []byte) market.Address {
+	const firstKeyAt = 1 + 64 + 4
+	return market.SolanaAddress([32]byte(transaction[firstKeyAt : firstKeyAt+32]))
 }
 
 func (n told) MadeIn(context.Context, market.TxID, market.Address) (supply uint64, known bool, err error) {

@@ -171,12 +171,20 @@ func (k *look) trySale(ctx context.Context, s *marketSale, h solana.Holding) (to
 		}
 		return false
 	}
-	failure, failed := replay.FailureOf(sim.Err, sim.Logs)
-	if sim.Err != "" {
-		if why := k.refusal(s, &failure); failed && failure.At == sale.At && why != "" {
-			t.isRefused, t.detail = true, fmt.Sprintf("%s can't sell at the market: %s", h.Owner, why)
+	isRefusal := func(told *solana.Simulated) string {
+		if f, is := replay.FailureOf(told.Err, told.Logs); is && f.At == sale.At {
+			return k.refusal(s, &f)
 		}
+		return ""
 	}
+	if isRefusal(&sim) != "" {
+		why := k.confirmed(ctx, &sim, sale.Transaction, h.Slot, isRefusal)
+		if why == "" {
+			return false
+		}
+		t.isRefused, t.detail = true, fmt.Sprintf("%s can't sell at the market: %s", h.Owner, why)
+	}
+	failure, failed := replay.FailureOf(sim.Err, sim.Logs)
 	if t.at = sim.Slot; t.detail != "" {
 		k.trials = append(k.trials, t)
 		return true

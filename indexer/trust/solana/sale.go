@@ -100,8 +100,10 @@ func (k *look) tryMove(ctx context.Context, from solana.Holding, into *solana.Ho
 	}
 	t := trial{holder: from, at: told.Slot, detail: fmt.Sprintf("%s can move %s", from.Owner, what)}
 	if told.Err != "" {
-		failure, _ := replay.FailureOf(told.Err, nil) // it has one instruction, of the token's program
-		why := refusals[failure.Code]
+		why := k.confirmed(ctx, &told, moved, from.Slot, func(told *solana.Simulated) string {
+			failure, _ := replay.FailureOf(told.Err, nil) // it has one instruction, of the token's program
+			return refusals[failure.Code]
+		})
 		if why == "" {
 			return true // the holder can't pay the fee, is no wallet, or has sold meanwhile
 		}
@@ -109,6 +111,23 @@ func (k *look) tryMove(ctx context.Context, from solana.Holding, into *solana.Ho
 	}
 	k.trials = append(k.trials, t)
 	return true
+}
+
+// confirmed is why the token's rules forbid what a node simulated, as refusal finds it. Where another node simulates, it has to find some rule, too; else nothing is known of the holder.
+func (k *look) confirmed(ctx context.Context, told *solana.Simulated, transaction []byte, noEarlier uint64, refusal func(*solana.Simulated) string) (why string) {
+	if why = refusal(told); why == "" {
+		return ""
+	}
+	other, knows, err := k.l.node.SimulateElsewhere(ctx, told, transaction, noEarlier)
+	switch {
+	case err != nil:
+		k.unsold, k.saleFailed = trust.CallFailed, true
+		return ""
+	case knows && refusal(&other) == "":
+		k.unsold = trust.CallFailed
+		return ""
+	}
+	return why
 }
 
 // notSimulated notes why no node simulated something.

@@ -18,6 +18,7 @@ func TestSales(t *testing.T) {
 	curve, creator, first, second, third, fourth := key(3), key(2), key(21), key(22), key(23), key(24)
 	const (
 		isFrozen = `{"InstructionError":[0,{"Custom":17}]}`
+		isPaused = `{"InstructionError":[0,{"Custom":67}]}`
 		noFee    = `"AccountNotFound"`
 		sold     = `{"InstructionError":[0,{"Custom":1}]}`
 	)
@@ -43,6 +44,31 @@ func TestSales(t *testing.T) {
 		"all are frozen": {
 			node:   told{held: all(first, second), fails: map[market.Address]string{first: isFrozen, second: isFrozen}},
 			result: trust.Fail, severity: trust.Critical, value: true, tries: 2,
+		},
+		"all are frozen, says another node too": {
+			node: told{
+				held: all(first, second), fails: map[market.Address]string{first: isFrozen, second: isFrozen},
+				elsewhere: map[market.Address]solana.Simulated{first: {Err: isFrozen}, second: {Err: isPaused}},
+			},
+			result: trust.Fail, severity: trust.Critical, value: true, tries: 2,
+		},
+		"all are frozen, says one node alone": {
+			node: told{
+				held: all(first, second), fails: map[market.Address]string{first: isFrozen, second: isFrozen},
+				elsewhere: map[market.Address]solana.Simulated{second: {Err: sold}},
+			},
+			result: trust.Unknown, severity: trust.Critical, why: trust.CallFailed,
+		},
+		"all are frozen, and the other node doesn't answer": {
+			node: told{
+				held: all(first, second), fails: map[market.Address]string{first: isFrozen, second: isFrozen},
+				elsewhereErr: errors.New("no answer"),
+			},
+			result: trust.Unknown, severity: trust.Critical, why: trust.CallFailed, partly: true,
+		},
+		"who can't pay the fee needs no other node": {
+			node:   told{held: all(first, second), fails: map[market.Address]string{first: noFee}, elsewhereErr: errors.New("no answer")},
+			result: trust.Pass, severity: trust.Critical, value: false, tries: 1,
 		},
 		"one is frozen": {
 			node:   told{held: all(first, second, third), fails: map[market.Address]string{second: isFrozen}},
