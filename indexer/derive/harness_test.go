@@ -441,6 +441,7 @@ var (
 	collector                  = address(34)
 	v2, v3, v4, solidly        = address(41), address(42), address(43), address(44)
 	slipstream, pumpSwap, damm = address(45), address(46), address(47)
+	cpmm, ammV4                = address(48), address(49)
 	goodHook, badHook          = address(51), address(52)
 	poolA, poolB, poolC, poolD = address(61), address(62), address(63), address(64)
 	pad, otherPad, ownCurve    = address(81), address(82), address(83)
@@ -478,7 +479,8 @@ func config(change ...func(*chainconfig.Chain)) *chainconfig.Chain {
 // ofSolana declares exchanges of Solana, too.
 func ofSolana(c *chainconfig.Chain) {
 	c.Exchanges = append(c.Exchanges, chainconfig.Exchange{Name: "pumpswap", Protocol: market.PumpSwap, Factory: pumpSwap},
-		chainconfig.Exchange{Name: "damm", Protocol: market.MeteoraDAMMv2, Factory: damm})
+		chainconfig.Exchange{Name: "damm", Protocol: market.MeteoraDAMMv2, Factory: damm},
+		chainconfig.Exchange{Name: "cpmm", Protocol: market.RaydiumCPMM, Factory: cpmm}, chainconfig.Exchange{Name: "amm v4", Protocol: market.RaydiumAMMv4, Factory: ammV4})
 }
 
 func followAll(c *chainconfig.Chain) { c.Tracking.Holders = chainconfig.HoldersAll }

@@ -1,8 +1,10 @@
 package derive_test
 
 import (
+	"slices"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -238,10 +240,7 @@ func TestTrader(t *testing.T) {
 				pair(poolC, dog, usdc), synced(poolC, e18(100_000), e6(2_000_000)), native, dollars,
 			))
 			b.next(12, nil, tt.events)
-			var got []market.Address
-			for _, trade := range b.db.trades {
-				got = append(got, trade.Trader)
-			}
+			got := listTraders(b)
 			if len(got) != len(tt.want) {
 				t.Fatalf("%d trades, want %d", len(got), len(tt.want))
 			}
@@ -274,4 +273,81 @@ func who(a market.Address) string {
 		}
 	}
 	return a.String()
+}
+
+// balanceMoved tells a transaction's change of one balance, as chains of Solana do.
+func balanceMoved(token, owner market.Address, change market.SignedAmount) market.Event {
+	return market.BalanceChange{Token: token, Owner: owner, Change: change}
+}
+
+// TestHoldersOfAllPoolsAreNoTraders: a program of Solana has one account that holds the tokens of all its pools. An arbitrage leaves the solver with as much of the
+// token as before, and the account of the program that the solver sold it to with more, which makes that account no trader. The solver is the trader where the
+// solver's balances of the quotes show the swaps, and nobody is where the solver only keeps a small profit.
+func TestHoldersOfAllPoolsAreNoTraders(t *testing.T) {
+	t.Parallel()
+	programs := map[market.Protocol]market.Address{market.RaydiumCPMM: cpmm, market.RaydiumAMMv4: ammV4, market.MeteoraDAMMv2: damm}
+	for bought := range programs {
+		for sold := range programs {
+			if bought == sold {
+				continue
+			}
+			t.Run(string(bought)+" to "+string(sold), func(t *testing.T) {
+				t.Parallel()
+				from, to := bought.Holder(), sold.Holder()
+				poolOf := func(protocol market.Protocol, pool, quote market.Address) market.Event {
+					return created(protocol, programs[protocol], pool, dog, quote)
+				}
+				trades := tx(
+					balanceMoved(dog, from, out(e18(100))), balanceMoved(dog, to, in(e18(100))), balanceMoved(weth, from, in(e18(1))),
+					swapped(poolA, out(e18(100)), in(e18(1)), solver, solver),
+				)
+				b := stage(t, ofSolana)
+				b.next(12, nil, tx(poolOf(bought, poolA, weth), synced(poolA, e18(100_000), e18(1000)), poolOf(sold, poolB, weth), synced(poolB, e18(100_000), e18(1100)),
+					poolOf(sold, poolC, usdc), synced(poolC, e18(100_000), e6(2_200_000))))
+				// All that the solver paid comes back, then a tenth of it more, then 2,200 dollars for it.
+				b.next(12, nil, append(slices.Clone(trades), balanceMoved(weth, to, out(e18(1))), swapped(poolB, in(e18(100)), out(e18(1)), solver, solver)))
+				b.next(12, nil, append(slices.Clone(trades), balanceMoved(weth, to, out(units(11, 17))), balanceMoved(weth, solver, in(units(1, 17))),
+					swapped(poolB, in(e18(100)), out(units(11, 17)), solver, solver)))
+				b.next(12, nil, append(slices.Clone(trades), balanceMoved(weth, solver, out(e18(1))), balanceMoved(usdc, to, out(e6(2200))), balanceMoved(usdc, solver, in(e6(2200))),
+					swapped(poolC, in(e18(100)), out(e6(2200)), solver, solver)))
+				if got, want := listTraders(b), []market.Address{nobody, nobody, nobody, nobody, solver, solver}; !slices.Equal(got, want) {
+					t.Errorf("the traders are %v, want %v", got, want)
+				}
+			})
+		}
+	}
+}
+
+// TestHolderOfAllCurvesIsNoTrader: a venue of Solana has one account that holds the tokens of all its curves. An arbitrage from a curve to a pool leaves the account with
+// less of the token, which makes the account no seller, whether or not the index has seen the launch.
+func TestHolderOfAllCurvesIsNoTrader(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range []chainconfig.VenueProtocol{chainconfig.RaydiumLaunchLab, chainconfig.MeteoraDBC} {
+		for launches, want := range [][]market.Address{{nobody}, {solver, nobody}} { // the curve's log names the solver
+			b := stage(t, ofSolana, func(c *chainconfig.Chain) {
+				c.Venues = append(c.Venues, chainconfig.Venue{ID: "curves", Protocol: protocol, Contracts: []market.Address{secondCurve}})
+			})
+			holder := protocol.Holder()
+			b.next(12, facts(pup), tx(balanceMoved(pup, holder, in(e18(1000)))))
+			if launches > 0 {
+				b.next(12, nil, tx(launched(func(e *market.Launched) { e.Venue, e.Curve = "curves", holder })))
+			}
+			b.next(12, nil, tx(created(market.RaydiumCPMM, cpmm, poolA, pup, weth), synced(poolA, e18(100), e18(10))))
+			purchase := bought(solver)
+			purchase.Venue, purchase.Curve = "curves", holder
+			b.next(12, nil, tx(balanceMoved(pup, holder, out(e18(200))), balanceMoved(pup, market.RaydiumCPMMHolder, in(e18(200))), purchase,
+				swapped(poolA, in(e18(200)), out(e18(2)), solver, solver)))
+			if got := listTraders(b); !slices.Equal(got, want) {
+				t.Errorf("%s, %d launches seen: the traders are %v, want %v", protocol, launches, got, want)
+			}
+		}
+	}
+}
+
+// listTraders lists the trader of each trade.
+func listTraders(b *bench) (list []market.Address) {
+	for i := range b.db.trades {
+		list = append(list, b.db.trades[i].Trader)
+	}
+	return list
 }
