@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	solana "github.com/boardwalkhq/boardwalk/indexer/solana/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/solana/solanatest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
@@ -188,4 +190,69 @@ func checkTraded(t *testing.T, path string, want *recordedTx, trade *market.Trad
 	}
 	t.Errorf("%s log %d: the trader of %s %s is %s, whose balances don't show it: %s", path, trade.LogIndex, trade.BaseAmount.Dec(), base, trader,
 		want.Computed.Net[base][trader])
+}
+
+// solanaAccount reads an account of the recordings.
+func solanaAccount(t *testing.T, text string) market.Address {
+	t.Helper()
+	a, err := market.ParseSolanaAddress(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// recordedOnSolana finds a recorded transaction of Solana by its first signature.
+func recordedOnSolana(t *testing.T, signature string) *solanatest.Transaction {
+	t.Helper()
+	for _, recording := range solanatest.Recorded(t) {
+		if recording.Signature == signature {
+			return &recording
+		}
+	}
+	t.Fatalf("%s isn't recorded", signature)
+	return nil
+}
+
+// TestRecordedRoundTrip: a wallet buys and sells the same amount on a curve in one recorded transaction of Solana. Both trades are the wallet's though no balance shows
+// them, and the wallet has as much as before.
+func TestRecordedRoundTrip(t *testing.T) {
+	t.Parallel()
+	recording := recordedOnSolana(t, "33LHUzKfhBvU68kYib22oFx2XdQKQZ2sfvTmmdCFEr6YidyP8S3WwAurjz6Suewvr2WUByV79K3stNCZDe7wq3De")
+	mint, wallet := solanaAccount(t, "HfJVjBdkhAD2ynVM8PdTSii4ECZdsxNTCx5wpEqUpump"), solanaAccount(t, "2vr538qDgHCPYmr2mjt5LSjQ3kBYjtw3SDSveUKBVkef")
+	sol := solanaAccount(t, "So11111111111111111111111111111111111111112")
+	c := config(func(c *chainconfig.Chain) {
+		c.Family, c.Native, c.Exchanges = chainconfig.Solana, chainconfig.Native{Symbol: "SOL", Wrapped: sol}, nil
+		c.Quotes = []chainconfig.Quote{{Symbol: "SOL", Address: sol, PegUSD: 100}}
+		c.Venues = []chainconfig.Venue{{ID: "pump-fun", Protocol: chainconfig.PumpFun, Contracts: []market.Address{solanaAccount(t, solana.PumpFun)}}}
+	})
+	decoder, err := solana.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := decoder.ParseBlock(2, solanatest.Block(t, market.Header{Hash: market.Hash{2}, Parent: market.Hash{1}, Time: 1}, 1, recording.Raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{chain: newChain(), indexer: newIndexer(t, c, 100_000), t: t}
+	known := []market.Fact{market.TokenFact{Token: sol, HasDecimals: true, Decimals: 9}, market.TokenFact{Token: mint, HasDecimals: true, Decimals: 6, FromCreation: true}}
+	b.next(1, known, tx(balanceMoved(mint, wallet, in(raw(700))), market.Launched{
+		Venue: "pump-fun", Token: mint, Creator: alice, Curve: pumpSwap, Quote: market.Native, Rules: market.CurveRules{Pricing: market.PriceReserves, Basis: market.TokensSold},
+	}))
+	block := b.block(1, nil)
+	block.Txs = read.Txs
+	b.apply(t, []market.Block{block}, block.Header)
+	if len(b.db.trades) != 2 {
+		t.Fatalf("%d trades, want a purchase and a sale", len(b.db.trades))
+	}
+	for i, paid := range []uint64{24_080_282, 24_080_281} {
+		trade := &b.db.trades[i]
+		if trade.Trader != wallet || trade.Base != mint || trade.Sell != (i == 1) || trade.BaseAmount != raw(605_426_095_720) || trade.QuoteAmount != raw(paid) ||
+			trade.HasTraderBefore || !trade.TraderAmount.IsZero() {
+			t.Errorf("trade %d is %+v, want one of 605,426,095,720 for %d by %s", i+1, trade, paid, wallet)
+		}
+	}
+	if got := b.db.balances[market.BalanceKey{Token: mint, Account: wallet}].Amount; got != raw(700) {
+		t.Errorf("the wallet has %s, want the 700 that it had before", got.Dec())
+	}
 }
