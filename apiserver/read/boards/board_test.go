@@ -18,7 +18,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/tokenmembers"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/member"
@@ -48,8 +47,8 @@ func (f *follower) refresh(ctx context.Context) error {
 	in := declared.New(f.live.Now())
 	statuses, chains := make(map[string]store.ChainStatus), map[string]tokenmembers.Chain{}
 	for _, s := range list {
-		if !s.Last.Hash.IsZero() && in.Chain(s.ID) != nil {
-			statuses[s.ID], chains[s.ID] = s, tokenmembers.Chain{Family: chainconfig.EVM, Status: s}
+		if c := in.Chain(s.ID); !s.Last.Hash.IsZero() && c != nil {
+			statuses[s.ID], chains[s.ID] = s, tokenmembers.Chain{Family: c.Family, Status: s}
 		}
 	}
 	if err := f.members.Follow(ctx, chains); err != nil {
@@ -60,12 +59,12 @@ func (f *follower) refresh(ctx context.Context) error {
 
 func (f *follower) board() *Board { return f.Ranking().Board(1, f.in, f.away) }
 
-// follow makes a follower with the ledger's time.
-func follow(w *readtest.Ledger, clock func() time.Time) *follower {
+// follow makes a follower with the ledger's time, of the ledger's chains and those that the test added.
+func follow(w *readtest.Ledger, clock func() time.Time, more ...string) *follower {
 	d := members.NewDirectory(w.Store.Social.Registry)
 	return &follower{
 		Ranker:    NewRanker(w.Store, tokenmembers.New(w.Store.Wallets, d), board.DefaultGate(), clock, slog.New(slog.DiscardHandler)),
-		directory: d, live: catalog.NewLive(readtest.Catalog()),
+		directory: d, live: catalog.NewLive(readtest.Catalog(more...)),
 	}
 }
 

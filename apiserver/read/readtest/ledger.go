@@ -4,6 +4,7 @@ package readtest
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,8 +17,22 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
-// Wrapped is the contract of every chain's wrapped coin.
-const Wrapped = "0x4200000000000000000000000000000000000006"
+// Wrapped is the contract of the wrapped coin of every chain but Solana, and WrappedSOL is the mint of Solana's.
+const (
+	Wrapped    = "0x4200000000000000000000000000000000000006"
+	WrappedSOL = "So11111111111111111111111111111111111111112"
+)
+
+// Solana is the id of a chain of Solana's family. A ledger has the chain if the test asks for it, beside Chains.
+const Solana = "solana"
+
+// WrappedOn is the address of a chain's wrapped coin.
+func WrappedOn(chain string) market.Address {
+	if chain == Solana {
+		return markettest.Address(WrappedSOL)
+	}
+	return markettest.Address(Wrapped)
+}
 
 // Ledger is a store that a test writes launches into, with the time of its chains.
 type Ledger struct {
@@ -61,21 +76,21 @@ var (
 	Venues = []string{"boardwalk", "four-meme", "clanker"}
 )
 
-// New makes a ledger on an embedded database. Each chain has a block with the price of its coin.
-func New(t *testing.T) *Ledger {
+// New makes a ledger of Chains, and of more chains, on an embedded database. Each chain has a block with the price of its coin.
+func New(t *testing.T, more ...string) *Ledger {
 	t.Helper()
 	w := &Ledger{
 		t: t, Store: storetest.Open(t, "sqlite"), Now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC).Unix(), Blocks: map[string]uint64{},
 		Mints: map[string][]market.Address{}, Leases: map[string]*store.Lease{}, births: map[launchKey]birth{}, rows: map[string][]ledgerRows{},
 	}
-	for _, chain := range Chains {
+	for _, chain := range slices.Concat(Chains, more) {
 		l, err := w.Store.Leases.Acquire(t.Context(), chain, "test", time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.Leases[chain], w.rows[chain] = l, make([]ledgerRows, 1)
 		w.Commit(chain, func(ch *market.Changes) {
-			ch.Quotes = append(ch.Quotes, changed(markettest.Address(Wrapped), market.QuotePrice{Asset: markettest.Address(Wrapped), USD: 2000}))
+			ch.Quotes = append(ch.Quotes, changed(WrappedOn(chain), market.QuotePrice{Asset: WrappedOn(chain), USD: 2000}))
 		})
 	}
 	return w
@@ -147,8 +162,9 @@ func (w *Ledger) Untell(chain string) {
 
 // Set writes a launch with its token and its pool, and trades.
 func (w *Ledger) Set(ch *market.Changes, chain string, mint market.Address, log uint64, l Launch) {
+	coin := WrappedOn(chain)
 	pool := market.Pool{
-		ID: market.CurveID(mint), Protocol: market.BondingCurve, Factory: markettest.Address(Wrapped), Token0: mint, Token1: markettest.Address(Wrapped), Base: mint, Quote: markettest.Address(Wrapped),
+		ID: market.CurveID(mint), Protocol: market.BondingCurve, Factory: coin, Token0: mint, Token1: coin, Base: mint, Quote: coin,
 		BaseIs0: true, Price: 0.00001, Locked: l.Locked, LastTradeAt: w.Now,
 	}
 	if l.Locked == 0 {
@@ -164,8 +180,8 @@ func (w *Ledger) Set(ch *market.Changes, chain string, mint market.Address, log 
 		w.births[launchKey{chain, mint}] = born
 	}
 	row := market.Launch{
-		Mint: mint, Venue: l.Venue, Creator: markettest.Address(Wrapped), Name: l.Name, Symbol: l.Symbol, Block: born.block, LogIndex: born.log, CreatedAt: born.createdAt,
-		State: l.State, Curve: markettest.Address(Wrapped), Rules: market.CurveRules{Basis: market.TokensSold}, Progress: l.Progress, HasProgress: true,
+		Mint: mint, Venue: l.Venue, Creator: coin, Name: l.Name, Symbol: l.Symbol, Block: born.block, LogIndex: born.log, CreatedAt: born.createdAt,
+		State: l.State, Curve: coin, Rules: market.CurveRules{Basis: market.TokensSold}, Progress: l.Progress, HasProgress: true,
 		Traded: l.Buyers > 0,
 	}
 	if l.State == market.LaunchGraduated {
@@ -278,15 +294,20 @@ func (w *Ledger) Hold(ch *market.Changes, chain string, wallet, mint market.Addr
 	ch.Positions = append(ch.Positions, changed(k, market.Position{IsIn: isIn}))
 }
 
-// Catalog declares the ledger's chains, and its venues on each of them.
-func Catalog() *catalog.Catalog {
+// Catalog declares Chains and more chains, and the ledger's venues on each of them.
+func Catalog(more ...string) *catalog.Catalog {
 	c := &catalog.Catalog{}
-	for _, id := range Chains {
-		c.Chains = append(c.Chains, catalog.Chain{ID: id, Family: chainconfig.EVM, Native: chainconfig.Native{Wrapped: markettest.Address(Wrapped)}})
+	chains := slices.Concat(Chains, more)
+	for _, id := range chains {
+		family := chainconfig.EVM
+		if id == Solana {
+			family = chainconfig.Solana
+		}
+		c.Chains = append(c.Chains, catalog.Chain{ID: id, Family: family, Native: chainconfig.Native{Wrapped: WrappedOn(id)}})
 	}
 	for _, id := range Venues {
 		v := catalog.Venue{ID: id, Filter: id, Ownership: catalog.Outside}
-		for _, chain := range Chains {
+		for _, chain := range chains {
 			v.Chains = append(v.Chains, catalog.VenueChain{Chain: chain})
 		}
 		c.Venues = append(c.Venues, v)
