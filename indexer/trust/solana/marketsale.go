@@ -171,14 +171,9 @@ func (k *look) trySale(ctx context.Context, s *marketSale, h solana.Holding) (to
 		}
 		return false
 	}
-	isRefusal := func(told *solana.Simulated) string {
-		if f, is := replay.FailureOf(told.Err, told.Logs); is && f.At == sale.At {
-			return k.refusal(s, &f)
-		}
-		return ""
-	}
-	if isRefusal(&sim) != "" {
-		why := k.confirmed(ctx, &sim, sale.Transaction, h.Slot, isRefusal)
+	refusal := func(told *solana.Simulated) string { return k.saleRefusal(s, told, sale.At) }
+	if refusal(&sim) != "" {
+		why := k.confirmed(ctx, &sim, sale.Transaction, h.Slot, refusal)
 		if why == "" {
 			return false
 		}
@@ -195,6 +190,14 @@ func (k *look) trySale(ctx context.Context, s *marketSale, h solana.Holding) (to
 		k.olderSale(ctx, s)
 	}
 	return false
+}
+
+// saleRefusal is the token's rule by which a sale was refused that is a transaction's instruction at a place; it is empty where it wasn't.
+func (k *look) saleRefusal(s *marketSale, told *solana.Simulated, at int) string {
+	if f, is := replay.FailureOf(told.Err, told.Logs); is && f.At == at {
+		return k.refusal(s, &f)
+	}
+	return ""
 }
 
 // refusal is the token's rule by which a sale was refused; it is empty where something else ended it, which says nothing of the token: our transaction may be wrong. What a
