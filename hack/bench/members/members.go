@@ -159,7 +159,7 @@ func (m *measurement) loop(address string, h *heads, round uint64) func(context.
 				target := ""
 				switch kind = n % len(kinds); kind {
 				case feed:
-					target = "/api/feed/trades?filter=new"
+					target = "/api/feed/trades?launches=1"
 				case since:
 					at := h.before.Load()
 					target = fmt.Sprintf("/api/live/since?trade=%d&launch=%d&call=%d", at, at, at)
