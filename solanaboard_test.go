@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -305,9 +307,10 @@ func (l *localSolana) trustOf(t *testing.T, mint string) {
 	})
 }
 
-// memberOfSolana has somebody join, buy and sell: the feed shows the trades, the leaderboard what they earned, the card too.
+// memberOfSolana has somebody join, buy and sell: the feed and the stream show the trades, the leaderboard what they earned, the card too, and the game what the day was worth.
 func (l *localSolana) memberOfSolana(t *testing.T) {
 	ctx, who, other := t.Context(), l.People[11], l.People[12]
+	told := l.follow(t, "solana_member")
 	l.join(t, "solana_member", who)
 	c, err := l.Launch(ctx, solana.DBC, l.People[8], solana.Launch{Name: "Of a member", Symbol: "MEMB"}, 0)
 	l.do(t, err)
@@ -353,10 +356,46 @@ func (l *localSolana) memberOfSolana(t *testing.T) {
 		math.Abs(m.RealisedPnlUSD-(m.ProceedsUSD-m.CostUSD)) > 0.01 || m.CostUSD > bought*1.01 || m.Best == nil || m.Best.Mint != c.Token.String() {
 		t.Errorf("bought for %v and sold for %v USD: %+v", bought, sold, m)
 	}
+	l.until(t, "no event of the stream names the member", told.Load)
+	l.until(t, "the member has no XP, or no place in the season", func() bool {
+		var profile contract.GameProfile
+		var season contract.GameSeason
+		l.get(t, "/api/game/profile/solana_member", &profile)
+		l.get(t, "/api/game/season", &season)
+		return profile.XP > 0 && slices.ContainsFunc(season.Entries, func(e contract.GameSeasonEntry) bool { return e.Handle == "solana_member" && e.Score == float64(profile.XP) })
+	})
 	path := "/api/pnl-card/trader/" + who.Key.String() + ".png"
 	l.until(t, path+" isn't drawn", func() bool {
 		res, _ := l.fetch(t, path, nil)
 		return res.StatusCode == http.StatusOK
 	})
 	l.card(t, path)
+}
+
+// follow reads the stream of events until the test ends. It tells whether one has named a member.
+func (r *running) follow(t *testing.T, handle string) *atomic.Bool {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/api/live/stream", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = res.Body.Close() })
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("the stream answers %s", res.Status)
+	}
+	told := &atomic.Bool{}
+	go func() {
+		lines := bufio.NewScanner(res.Body)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && strings.Contains(data, `"handle":"`+handle+`"`) {
+				told.Store(true)
+			}
+		}
+	}()
+	return told
 }
