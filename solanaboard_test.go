@@ -362,7 +362,9 @@ func (l *localSolana) memberOfSolana(t *testing.T) {
 		var season contract.GameSeason
 		l.get(t, "/api/game/profile/solana_member", &profile)
 		l.get(t, "/api/game/season", &season)
-		return profile.XP > 0 && slices.ContainsFunc(season.Entries, func(e contract.GameSeasonEntry) bool { return e.Handle == "solana_member" && e.Score == float64(profile.XP) })
+		return profile.XP > 0 && slices.ContainsFunc(season.Entries, func(e contract.GameSeasonEntry) bool {
+			return e.Handle == "solana_member" && e.Score == float64(profile.XP)
+		})
 	})
 	path := "/api/pnl-card/trader/" + who.Key.String() + ".png"
 	l.until(t, path+" isn't drawn", func() bool {
