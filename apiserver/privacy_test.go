@@ -77,7 +77,7 @@ func TestPrivateTradesHaveCandidates(t *testing.T) {
 			t.Fatalf("no trade is as the feed says: %+v", item)
 		}
 		counts = append(counts, n)
-		if r := item.Realised; r != nil && (r.PnlUSD != nil || r.PnlPct != nil) { // with what a sale realised most fit one alone
+		if r := item.Realised; r != nil && (r.PnlUSD != nil || r.PnlPct != nil) { // by it most sales fit one wallet alone
 			t.Errorf("a private sale tells what it realised: %+v", r)
 		}
 	}

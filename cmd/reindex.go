@@ -10,13 +10,13 @@ func reindexCommand() *cobra.Command {
 	var db database
 	r := &indexer.Reindex{}
 	cmd := &cobra.Command{
-		Use: "reindex CHAIN [--ask-anew] [--dry-run | --cancel]", Short: "Have a chain indexed anew, beside what is served", Args: cobra.ExactArgs(1),
+		Use: "reindex CHAIN [[--ask-anew] [--dry-run] | --cancel]", Short: "Have a chain indexed anew, beside what is served", Args: cobra.ExactArgs(1),
 		Long: `Ask for the next generation of a chain's index: after an address was declared wrongly, after a chain halted, or for what a newer version
 understands better. This command writes that down and ends. The chain's indexer does it: a running one begins within seconds. The new index is made
 beside the one that is served, within what the endpoints allow, and takes its place once it is at the head; until then no answer has anything of
 it. The former one's rows are deleted then.
 
-With --dry-run it says how many calls and how much disk that takes, and asks for nothing.
+With --dry-run this command says how many calls and how much disk the new index takes, and asks for nothing.
 
 With --cancel what was asked for is given up before its end, as when the new index can't get to the head: the chain's indexer stops making it, and
 deletes its rows. The one that is served stays as it is. The next boardwalk reindex begins from the start, under a later number.

@@ -25,7 +25,7 @@ type Reindex struct {
 	Out io.Writer
 }
 
-// Run writes the wish down, and says what it takes; or takes it back.
+// Run asks for the next generation, and says what it takes. With DryRun it says that alone, and with GiveUp it takes back what was asked for.
 func (r *Reindex) Run(ctx context.Context) error {
 	st, err := store.Open(ctx, r.Database)
 	if errors.Is(err, store.ErrFileLocked) {

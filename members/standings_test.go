@@ -9,7 +9,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
-// standingAnswer is what a member has come to, as the intake answers.
+// standingAnswer is a member's progress, as the intake answers.
 type standingAnswer struct {
 	Member string
 	XP     int64
@@ -24,7 +24,7 @@ type standingAnswer struct {
 	Change int64
 }
 
-// TestStandings follows what a member comes to whose call wins: the app is told of it once, and of nobody else.
+// TestStandings has a member's call win: the app is told of that member's progress once, and of nobody else's.
 func TestStandings(t *testing.T) {
 	t.Parallel()
 	w := newPriced(t)

@@ -19,7 +19,7 @@ const (
 	Members
 	// Holders are the pasts of tokens whose holders are counted.
 	Holders
-	// PoolKeys is the search for what V4 pools are that are older than the index.
+	// PoolKeys is the search for the creation of V4 pools that are older than the index.
 	PoolKeys
 	// Pasts are what members' wallets did before they were watched.
 	Pasts

@@ -21,7 +21,7 @@ const (
 	samples, lostSupplies = 8, 8
 )
 
-// keptSamples takes in what an earlier index kept of what tokens told of balances and supplies. All blocks have it before the first sample is held against them.
+// keptSamples adds the balances and supplies that an earlier index kept of the blocks, to all of them before the first sample is held against any.
 func (e *enrichment) keptSamples(ctx context.Context) error {
 	for i := range e.blocks {
 		b := &e.blocks[i]

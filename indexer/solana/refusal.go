@@ -22,7 +22,7 @@ const (
 	minContextNotReached = -32016
 )
 
-// lacks reports whether a node says that it has no block of a slot, whatever the reason. That is no fault of the node.
+// lacks reports whether a node says that it has no block of a slot, whatever the reason. The node isn't at fault.
 func lacks(err error) bool {
 	refusal, ok := errors.AsType[*rpc.NodeError](err)
 	if !ok {

@@ -49,7 +49,8 @@ func (as Accounts) SimulateElsewhere(ctx context.Context, told *Simulated, trans
 	return as.simulate(ctx, as.s.pool.Others(told.by), transaction, noEarlier, watched)
 }
 
-// simulate asks one endpoint of a list after the other, until one tells. An error is that of the last one which knows the method and doesn't tell.
+// simulate asks one endpoint of a list after the other, until one tells. An error is that of the last one that failed. knows is false where each endpoint says that it lacks the
+// method.
 func (as Accounts) simulate(ctx context.Context, list []*endpoint, transaction []byte, noEarlier uint64, watched []market.Address) (out Simulated, knows bool, why error) {
 	for _, e := range list {
 		err := as.s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {

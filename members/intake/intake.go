@@ -51,7 +51,7 @@ type Registry interface {
 	Keep(ctx context.Context, key string, a *social.KeptAnswer, until int64) error
 }
 
-// Standings tells what members have come to in the game.
+// Standings tells of members' progress in the game.
 type Standings interface {
 	GameChanges(ctx context.Context, after int64, limit int) ([]social.GameStanding, error)
 	LastGameChange(ctx context.Context) (int64, error)

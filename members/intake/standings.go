@@ -9,7 +9,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/social"
 )
 
-// standing is what a member has come to in the game.
+// standing is a member's progress in the game.
 type standing struct {
 	Member member.ID `json:"member"`
 	XP     int64     `json:"xp"`

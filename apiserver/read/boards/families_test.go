@@ -44,8 +44,8 @@ func setLaunches(w *readtest.Ledger, chains []string) (onCurve, graduated []stri
 	return onCurve, graduated
 }
 
-// pageNames reads an order of all chains page by page, with cursors as callers pass them back. families counts how often a page that begins with a card of one family
-// follows a page of the other family with the same key and age.
+// pageNames reads an order of all chains page by page, with cursors as callers pass them back. With pages of one card families counts
+// the neighbours of different families that have the same key and age.
 func pageNames(t *testing.T, b *Board, by Sort, limit int) (names []string, families int) {
 	t.Helper()
 	var last *Cursor

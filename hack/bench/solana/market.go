@@ -25,7 +25,7 @@ type swap struct {
 }
 
 // swaps are the kinds of a block's trades, again and again: 30 times in a block of 450. A sale sells half of what its seller has. The seller is who made the oldest purchase
-// of the form after which nobody has sold, so that each sale stands behind a purchase.
+// of the form after which nobody has sold, so that each sale comes after a purchase.
 var swaps = []swap{
 	{pumpFun, false},
 	{pumpSwap, false},
@@ -172,7 +172,7 @@ func (m *blockMaker) trade(s swap, was *formerState) string {
 	return m.templates[s].fill(&x)
 }
 
-// buy is how many tokens are bought for an amount of SOL. That is never more than half of those that are for sale.
+// buy is how many tokens are bought for an amount of SOL. The number is never more than half of those that are for sale.
 func (r *reserves) buy(sol, feeBPS uint64) uint64 {
 	without := float64(sol - sol*feeBPS/10_000)
 	return min(uint64(float64(r.virtualTokens)/(float64(r.virtualSOL)+without)*without), (r.tokens-r.notForSale)/2)

@@ -127,7 +127,7 @@ func (l *ledger) told(protocol string, sells bool) {
 	l.trades[protocol+direction]++
 }
 
-// change books a change of a balance. Wrapped SOL isn't booked: what fees bring their recipient is always the same, whatever was there.
+// change checks a change of a balance, and notes it. Wrapped SOL is left out: fees bring their recipient the same whatever was there.
 func (l *ledger) change(t *testing.T, e market.BalanceChange) {
 	t.Helper()
 	if e.Token == market.SolanaAddress(simnet.WSOL) {
@@ -142,7 +142,7 @@ func (l *ledger) change(t *testing.T, e market.BalanceChange) {
 	l.held[key] = e.Change.AddedTo(e.Before)
 }
 
-// swap books a swap in a pool.
+// swap checks a swap in a pool, and notes it.
 func (l *ledger) swap(t *testing.T, pool *market.PoolCreated, reserves *market.Reserves, e *market.Swap) {
 	t.Helper()
 	before, known := l.reserves[e.Pool]

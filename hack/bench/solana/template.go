@@ -72,7 +72,7 @@ const (
 	gapBefore, gapAfter                          = "@preTokenBalances@", "@postTokenBalances@"
 )
 
-// tokenAccount is an account that a trade changes: what it has before and after. That of a fee's recipient has always the same.
+// tokenAccount is an account that a trade changes: what it has before and after. A fee recipient's has always the same.
 type tokenAccount struct {
 	text    string // with a gap for the amount
 	amounts func(x *trade) (before, after uint64)

@@ -77,7 +77,7 @@ func (p *People) joinLate(ctx context.Context) error {
 	return nil
 }
 
-// leave has a member leave, two in three of them to come back.
+// leave has a member leave. Two in three come back, and all once one in mostGoneOneIn is gone.
 func (p *People) leave(ctx context.Context) error {
 	away, gone := 0, 0
 	for _, m := range p.members {
@@ -112,7 +112,7 @@ func (p *People) tellLeave(ctx context.Context, m *member) error {
 	return err
 }
 
-// comeBack has a member take the leaving back, with all that they had; after the hour that allows it they join anew, under another handle.
+// comeBack has a member return. Until wholeUntil the intake still has all that it had of them. Later they join anew, under another handle where the intake reserves the former one.
 func (p *People) comeBack(ctx context.Context, m *member) error {
 	if p.now().Sub(m.leftAt) < wholeUntil {
 		if err := p.putMember(ctx, m); err != nil {

@@ -135,7 +135,7 @@ func (p *People) joinWallet(ctx context.Context, m *member, w *wallet) error {
 	return p.putWallet(ctx, m, w, map[string]any{"proof": map[string]string{"text": challenge.Text, "signature": signature}})
 }
 
-// attestWallet writes a wallet without a signature. One that was proved before stays proved.
+// attestWallet writes a wallet without a signature. A wallet that was proved before stays proved.
 func (p *People) attestWallet(ctx context.Context, m *member, w *wallet) error {
 	return p.putWallet(ctx, m, w, map[string]any{"attested": true})
 }

@@ -28,7 +28,7 @@ type Options struct {
 	// Tokens are what members call.
 	Tokens []Token
 	Seed   uint64
-	// Every is the time between two rounds. In each one some members are present, one of them calls a token, and one writes a post.
+	// Every is the time between two rounds. In each one members come and go, some are present, one calls a token, and one writes a post.
 	Every time.Duration
 	Now   func() time.Time
 	// OnFault, if set, hears why a round was broken off. Members go on with the next one.

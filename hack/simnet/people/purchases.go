@@ -20,7 +20,8 @@ type purchase struct {
 
 // market is a chain on which members' purchases are found.
 type market interface {
-	// lastPurchase finds the last purchase by one of the members in the blocks since it was asked before; nil is none. The first time there is none.
+	// lastPurchase gives a purchase by one of the members in the blocks since the call before; nil where it finds none, as the first time. It may miss some: of Solana it asks for
+	// the newest transaction of a few members alone.
 	lastPurchase(ctx context.Context, members []*member) (*purchase, error)
 }
 

@@ -67,7 +67,7 @@ func (p *People) write(ctx context.Context, by *member, post map[string]any) err
 	return nil
 }
 
-// note has a member write to the last of the purchases that members made since the last time, on each chain. A node that is away doesn't keep members from
+// note has a member write to a purchase that a member made since the last time, on each chain. A node that is away doesn't keep members from
 // writing to trades on the other chains.
 func (p *People) note(ctx context.Context) error {
 	here := p.here()

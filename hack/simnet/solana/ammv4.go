@@ -10,10 +10,10 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 )
 
-// ammAuthority is the account that has what all pools of the AMM v4 have.
+// ammAuthority owns the token accounts of all pools of the AMM v4.
 var ammAuthority, ammAuthoritySeeds = derived(AMMv4, []byte("amm authority"))
 
-// openBook is the program of the markets whose pools those of the AMM v4 are.
+// openBook is the program of order books. Each pool of the AMM v4 belongs to a market of it.
 var openBook = svm.MustKey("srmqPvymJeFKQ4zGQed1GFppgkRHL9kaELCbyksJtPX")
 
 // ammFeeBPS is the rate of its fee in hundredths of a percent, which stays in the pool.
@@ -112,7 +112,7 @@ func (w *World) swapAMM(ctx context.Context, t *tx, p *Pool, who svm.Signer, sel
 		"amm": p.Account, "coin_vault": coinVault, "pc_vault": pcVault, "user_token_source": input.Account(who.Key), "user_token_destination": output.Account(who.Key),
 		"user_source_owner": who.Key,
 	})
-	if w.rng.IntN(8) > 0 { // else it is as where the log is cut off
+	if w.rng.IntN(8) > 0 { // without the line it is as where the log is cut off
 		a.rayLog(ctx, log, told)
 		p.UntoldBase, p.UntoldQuote = 0, 0
 	}

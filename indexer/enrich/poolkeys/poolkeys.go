@@ -281,8 +281,8 @@ func (f *Finder) Taken(pool market.Address) {
 	delete(f.sought, pool)
 }
 
-// next gives the pools to look for in one range, and the range's last block: the pool with the most trades and those that are to be looked for in the blocks below which the range
-// may reach, the nearest first. A pool is older than the block of its first trade, so that a range which begins above that block has nothing of it.
+// next gives the pools to look for in one range, and the range's last block. They are the pool with the most trades, and those whose blocks to look through end within the range,
+// the nearest first. A pool is older than the block of its first trade, so that a range which begins above that block has nothing of it.
 func (f *Finder) next() (pools []market.Address, to uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -310,7 +310,7 @@ func (f *Finder) next() (pools []market.Address, to uint64) {
 	return pools[:min(len(pools), most)], first.to
 }
 
-// Run searches until ctx ends. The search of an index that is made anew counts as that.
+// Run searches until ctx ends. In an index that is made anew the search counts as Reindexing.
 func (f *Finder) Run(ctx context.Context) {
 	purpose := rpc.PurposeOf(ctx)
 	if purpose == budget.Blocks {

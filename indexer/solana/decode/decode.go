@@ -177,7 +177,7 @@ func (c *call) teller() *instruction {
 	return c.at
 }
 
-// mostSiblings is among how many calls of an instruction at most another event of it is looked for.
+// mostSiblings is the greatest number of calls of an instruction among which another event of it is looked for.
 const mostSiblings = 32
 
 // tellsAsWell reports whether the instruction that tells the event tells one of other kinds, too. An event of an instruction with more calls than are looked at counts as

@@ -26,7 +26,7 @@ func (d *Decoder) meteoraDBC(p *program) {
 	p.runs = dbcMigrate
 }
 
-// The events by which a swap's newer form is told.
+// These events tell a swap in the newer layout.
 var dbcNewerSwap, dbcNewerHookedSwap = eventNamed("EvtSwap2"), eventNamed("EvtSwap2WithTransferHook")
 
 // Accounts of the instructions.

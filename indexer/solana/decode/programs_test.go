@@ -280,7 +280,7 @@ func swapsBesideOthers() map[string]*calls {
 	return list
 }
 
-// TestASwapBesideAnotherPoolsAccount: who swaps may have what they get sent to an account of another pool. Their swap is told by the accounts of its own.
+// TestASwapBesideAnotherPoolsAccount: a trader may have the output sent to an account of another pool. The swap is told by the accounts of the pool that traded.
 func TestASwapBesideAnotherPoolsAccount(t *testing.T) {
 	d := newDecoder(t, everything())
 	for name, c := range swapsBesideOthers() {

@@ -1,4 +1,4 @@
-// Package digest tells whether two endpoints say the same of a block.
+// Package digest makes hashes of what blocks mean, by which the answers of endpoints are compared.
 package digest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// form is the form of digests. Whoever changes Of, or what a decoder makes of a block, raises it.
+// form is the version of digests. A change of Of, or of what a decoder makes of a block, raises it.
 const form = 7
 
 // DecodedFor is the first bytes of a hash of the programs and accounts that blocks are decoded for, and of the form of digests.
@@ -30,7 +30,7 @@ func DecodedFor(c *chainconfig.Chain) (sum [8]byte) {
 	return sum
 }
 
-// Of is a hash of what a block means and of its own hash, without its time: nodes may know different ones.
+// Of is a hash of what a block means, with the block's hash. It leaves out the time, as nodes may tell different ones.
 func Of(b *market.Block) (sum [32]byte) {
 	h := sha256.New()
 	_, _ = h.Write(b.Hash[:])

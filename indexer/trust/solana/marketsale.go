@@ -192,7 +192,7 @@ func (k *look) trySale(ctx context.Context, s *marketSale, h solana.Holding) (to
 	return false
 }
 
-// saleRefusal is the token's rule by which a sale was refused that is a transaction's instruction at a place; it is empty where it wasn't.
+// saleRefusal gives the token's rule that refused a sale; it is empty where none did. The sale is the instruction at a place of its transaction.
 func (k *look) saleRefusal(s *marketSale, told *solana.Simulated, at int) string {
 	if f, is := replay.FailureOf(told.Err, told.Logs); is && f.At == at {
 		return k.refusal(s, &f)

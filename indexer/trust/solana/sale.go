@@ -105,7 +105,7 @@ func (k *look) tryMove(ctx context.Context, from solana.Holding, into *solana.Ho
 			return refusals[failure.Code]
 		})
 		if why == "" {
-			return true // the holder can't pay the fee, is no wallet, or has sold meanwhile
+			return true // no rule of the token ended it (the holder can't pay the fee, is no wallet, or has sold meanwhile), or no other node found one
 		}
 		t.isRefused, t.detail = true, fmt.Sprintf("%s can't move %s: %s", from.Owner, what, why)
 	}
@@ -113,7 +113,7 @@ func (k *look) tryMove(ctx context.Context, from solana.Holding, into *solana.Ho
 	return true
 }
 
-// confirmed is why the token's rules forbid what a node simulated, as refusal finds it. Where another node simulates, it has to find some rule, too; else nothing is known of the holder.
+// confirmed gives the token's rule that forbids what a node simulated, as refusal finds it. Where another node simulates and finds none, or doesn't answer, nothing is known of the holder.
 func (k *look) confirmed(ctx context.Context, told *solana.Simulated, transaction []byte, noEarlier uint64, refusal func(*solana.Simulated) string) (why string) {
 	if why = refusal(told); why == "" {
 		return ""

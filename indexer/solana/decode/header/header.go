@@ -6,7 +6,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/solana/decode/wire"
 )
 
-// Header is that of a message: how many of its static keys have signed, how many of those are for reading alone, and how many of the others are.
+// Header counts a message's static keys: those that have signed, those of them that are for reading alone, and those of the others that are.
 type Header struct{ signed, signedReadonly, readonly, static uint64 }
 
 // OfJSON reads a header from a node's JSON. ok is false where there is none, or none that a message with so many static keys can have.
@@ -45,7 +45,7 @@ func OfWire(message []byte, static int) (h Header, ok bool) {
 	return h, ok && h.isPossible()
 }
 
-// isPossible reports whether somebody who pays has signed, and whether there are as many keys.
+// isPossible reports whether the first key, which pays, has signed and may change, and whether there are as many keys.
 func (h *Header) isPossible() bool {
 	return h.signedReadonly < h.signed && h.signed <= h.static && h.readonly <= h.static-h.signed
 }
