@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -154,6 +155,19 @@ func prunes(from uint64) func(string, []json.RawMessage, any) (any, *solanatest.
 	}
 }
 
+// interruptions is a log that tells whether the index was interrupted for a reason.
+type interruptions struct {
+	reason string
+	came   atomic.Bool
+}
+
+func (l *interruptions) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("indexing interrupted")) && bytes.Contains(line, []byte(l.reason)) {
+		l.came.Store(true)
+	}
+	return len(line), nil
+}
+
 // TestSolanaPrunedBelowTheIndex: a node has pruned the block that an index has last, and some above it, while nobody indexed. The index says which blocks are missing, and goes on
 // once a node has them.
 func TestSolanaPrunedBelowTheIndex(t *testing.T) {
@@ -169,8 +183,9 @@ func TestSolanaPrunedBelowTheIndex(t *testing.T) {
 	n.ServeWorld(w)
 	oldest := w.Blocks[len(w.Blocks)-130].Number
 	n.Lie(prunes(oldest))
+	waits := &interruptions{reason: "no endpoint keeps it any more"}
 	ix, err := New(solanaConfig(n), st, Options{
-		Metrics: NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler), Holder: t.Name(), CachedRows: 1000, RereadPause: 10 * time.Millisecond,
+		Metrics: NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.NewTextHandler(waits, nil)), Holder: t.Name(), CachedRows: 1000, RereadPause: 10 * time.Millisecond,
 		Now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) },
 	})
 	if err != nil {
@@ -178,7 +193,7 @@ func TestSolanaPrunedBelowTheIndex(t *testing.T) {
 	}
 	end = running(t, ix)
 	defer func() { end() }()
-	eventually(t, "the index waits", func() bool { return ix.State().Head != nil })
+	eventually(t, "the index waits", waits.came.Load)
 	later.Store(int64(missingAfter + time.Minute))
 	eventually(t, "blocks are missing", func() bool {
 		m := ix.State().Missing
