@@ -25,7 +25,7 @@ func TestSolanaHeldAtEverySlot(t *testing.T) {
 			st := storetest.Open(t, kind)
 			end := startSolana(t, st, l.config(t))
 			compared := map[uint64]string{} // the blocks at which the index stood, by their slots
-			for i := range 75 {
+			for i := range 85 {
 				step := rng.IntN(8)
 				if i >= 40 { // no fork takes the last ones, of which the first become final
 					step = 7
