@@ -52,7 +52,7 @@ func TestBlocks(t *testing.T) {
 	if !maps.Equal(l.trades, want) {
 		t.Errorf("a block has %v, want %v", l.trades, want)
 	}
-	// What a fork takes back is as it was.
+	// After a fork balances and reserves are as they were before it.
 	was := ledger{held: maps.Clone(l.held), reserves: maps.Clone(l.reserves)}
 	for range 3 {
 		last := made
