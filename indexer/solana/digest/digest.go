@@ -30,7 +30,7 @@ func DecodedFor(c *chainconfig.Chain) (sum [8]byte) {
 	return sum
 }
 
-// Of is a hash of what a block means, with the block's hash. It leaves out the time, as nodes may tell different ones.
+// Of hashes a block's events and facts together with the block's hash. The block's time is left out, since nodes may tell different times.
 func Of(b *market.Block) (sum [32]byte) {
 	h := sha256.New()
 	_, _ = h.Write(b.Hash[:])

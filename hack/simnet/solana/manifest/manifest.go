@@ -9,8 +9,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
-// Of is the Chain resource of the local chain, and the LaunchVenues of its own curves on DBC and LaunchLab, as YAML. Its endpoints are the given ones, without any that of
-// the chain itself. pump.fun is declared by the samples.
+// Of gives, as YAML, the Chain resource of the local chain and the LaunchVenues of its curves on DBC and LaunchLab. The samples declare pump.fun. Without given endpoints the
+// resource has the local chain's own.
 func Of(w *solana.World, genesisHash string, endpoints ...chainconfig.Endpoint) []byte {
 	if len(endpoints) == 0 {
 		endpoints = []chainconfig.Endpoint{{URL: w.Chain.URL()}}
