@@ -150,6 +150,20 @@ func (l *localSolana) everyBoard(t *testing.T) {
 			t.Errorf("%s is empty", sort)
 		}
 	}
+	running := l.board(t, "sort=running")
+	l.until(t, "a launch that passes the quality bar isn't in the feed", func() bool {
+		var feed contract.TradeFeed
+		l.get(t, "/api/feed/trades?launches=1&limit=100", &feed)
+		told := map[string]bool{}
+		for _, item := range feed.Items {
+			var launch struct{ Card contract.LaunchCard }
+			if err := json.Unmarshal(item, &launch); err != nil {
+				t.Fatal(err)
+			}
+			told[launch.Card.Mint] = true
+		}
+		return !slices.ContainsFunc(running, func(c contract.LaunchCard) bool { return !told[c.Mint] })
+	})
 	var live contract.MarketLive
 	l.get(t, "/api/market/live?per_chain=10", &live)
 	if len(live.Tokens) < 5 || slices.Contains(live.EmptyChains, "solana") {

@@ -17,6 +17,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -191,6 +192,83 @@ func TestTradeFeed(t *testing.T) {
 				trades, _, _ := feedItems(t, c, "filter=new")
 				return len(trades) == 1 && trades[0].Handle == "Grace" && *trades[0].OthersIn.Count == 0
 			})
+		})
+	}
+}
+
+// tellRunning tells in the stream that launches on base pass the quality bar, as the members program does. at is unix seconds.
+func tellRunning(t *testing.T, st *store.Store, at int64, mints ...string) {
+	t.Helper()
+	l, err := st.Social.Leases.Acquire(t.Context(), "test", time.Minute.Milliseconds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	launches := make([]social.LaunchAt, len(mints))
+	for i, m := range mints {
+		launches[i] = social.LaunchAt{Chain: "base", Mint: address(t, m)}
+	}
+	if err := st.Social.Running.Tell(t.Context(), l, launches, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFeedOfLaunches: launches stand in the feed where they passed the quality bar for the first time, and stay when they no longer pass it, unless a critical check has failed.
+func TestFeedOfLaunches(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			st := seeded(t, kind)
+			mintCoins(t, st, "base", 101, boardCoins()...)
+			c := start(t, st)
+			running := cards(t, c, "").Launches
+			below := slices.IndexFunc(cards(t, c, "sort=new").Launches, func(l contract.LaunchCard) bool { return !l.GatePass })
+			former := cards(t, c, "sort=new").Launches[below].Mint
+			const at = 1_780_000_000
+			tellRunning(t, st, at, running[0].Mint)
+			tellRunning(t, st, at+1, former, unmet, running[1].Mint, running[2].Mint)
+			told := func(c *client, query string) (mints []string, next *string) {
+				_, launches, next := feedItems(t, c, query)
+				for _, l := range launches {
+					mints = append(mints, parse[contract.LaunchCard](t, l.Card).Mint)
+				}
+				return mints, next
+			}
+			want := []string{running[2].Mint, running[1].Mint, former, running[0].Mint}
+			eventually(t, "the launches are in the feed", func() bool { mints, _ := told(c, "launches=1"); return slices.Equal(mints, want) })
+			_, launches, _ := feedItems(t, c, "launches=1")
+			if first := launches[3]; first.ID != 1 || first.At.Unix() != at || first.Kind != "launch" || launches[0].ID != 5 || launches[0].At.Unix() != at+1 {
+				t.Errorf("the items are %+v", launches)
+			}
+			for _, query := range []string{"", "launches=0", "filter=new&launches=1", "launches=1&mint=" + running[0].Mint} {
+				if mints, _ := told(c, query); mints != nil {
+					t.Errorf("%q tells of launches: %v", query, mints)
+				}
+			}
+			var paged []string
+			for cursor := ""; ; {
+				mints, next := told(c, "launches=1&limit=1"+cursor)
+				if paged = append(paged, mints...); next == nil {
+					break
+				}
+				cursor = "&before=" + *next
+			}
+			if !slices.Equal(paged, want) {
+				t.Errorf("page by page it is %v; want %v", paged, want)
+			}
+			if since := get[contract.LiveSince](t, c, "/api/live/since?launch=0&trade=0&call=0"); len(since.Launches) != 0 || since.Cursor.Launch != 5 {
+				t.Errorf("those who follow new launches get %d: at %d", len(since.Launches), since.Cursor.Launch)
+			}
+			l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := st.Trust.Save(t.Context(), l, []store.TrustRow{{Mint: address(t, running[1].Mint), CheckedAt: chainTime, Critical: true, Verdict: "danger", Report: []byte("{}")}}); err != nil {
+				t.Fatal(err)
+			}
+			if mints, _ := told(start(t, st), "launches=1"); !slices.Equal(mints, []string{running[2].Mint, former, running[0].Mint}) {
+				t.Errorf("after a critical check has failed it is %v", mints)
+			}
 		})
 	}
 }

@@ -413,3 +413,40 @@ func TestRulesOfTheChartAndOfKustomizeAgree(t *testing.T) {
 		}
 	}
 }
+
+// TestMembersReachTheAPI: the members program asks the API servers of its release, and the policies let it, who else may come in or not.
+func TestMembersReachTheAPI(t *testing.T) {
+	t.Parallel()
+	for name, values := range map[string][]string{
+		"markets":   {"-f", filepath.Join(chart, "ci", "everything.yaml")},
+		"boardwalk": {"--set", "members.enabled=true,members.tokens.existingSecret.name=intake,apiserver.service.port=8888"},
+	} {
+		all := render(t, "helm", values...)
+		pod, _ := template(one(t, all, "Deployment", name+"-members"))
+		ports, _ := at(one(t, all, "Service", name+"-apiserver"), "spec", "ports").([]any)
+		if want := fmt.Sprintf("--api=http://%s-apiserver:%v", name, at(&unstructured.Unstructured{Object: ports[0].(map[string]any)}, "port")); !slices.Contains(args(t, container(t, pod, "members")), want) { //nolint:errcheck // a port is an object
+			t.Errorf("the members program has %q; want %q", args(t, container(t, pod, "members")), want)
+		}
+		peer := func(component string) map[string]any {
+			return map[string]any{"podSelector": map[string]any{"matchLabels": map[string]any{
+				"app.kubernetes.io/name": "boardwalk", "app.kubernetes.io/instance": "boardwalk", "app.kubernetes.io/component": component,
+			}}}
+		}
+		has := func(policy, direction, side string, want map[string]any) bool {
+			rules, _ := at(one(t, all, "NetworkPolicy", name+policy), "spec", direction).([]any)
+			for _, rule := range rules {
+				peers, _ := rule.(map[string]any)[side].([]any) //nolint:errcheck // a rule is an object
+				if slices.ContainsFunc(peers, func(p any) bool { return reflect.DeepEqual(p, want) }) {
+					return true
+				}
+			}
+			return false
+		}
+		if !has("-members", "egress", "to", peer("apiserver")) {
+			t.Error(name + ": the members program may not ask the API servers")
+		}
+		if closed := name == "markets"; has("-apiserver", "ingress", "from", peer("members")) != closed {
+			t.Error(name + ": the API servers' policy names the members program if it names anybody, and doesn't if all may come in")
+		}
+	}
+}

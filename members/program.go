@@ -27,6 +27,8 @@ type Program struct {
 	TokensFile string
 	// Deployment is that of Options.
 	Deployment string
+	// API is that of Options.
+	API string
 	// GameFile has the rules of the members' game (docs/game.md); empty stands for the default ones.
 	GameFile string
 	// Database is sqlite:PATH or postgres://….
@@ -105,7 +107,7 @@ func (p *Program) serve(ctx context.Context, listener net.Listener, tokens *keyf
 	defer func() { _ = st.Close() }()
 	database.Opened(st.Reserved().Ping, st.ConnectionPools())
 	s, err := New(Options{
-		Store: st, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Deployment, Game: rules, Now: p.Now, Log: p.Log, Metrics: p.Metrics,
+		Store: st, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Deployment, API: p.API, Game: rules, Now: p.Now, Log: p.Log, Metrics: p.Metrics,
 	})
 	if err != nil {
 		return err

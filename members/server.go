@@ -1,5 +1,5 @@
-// Package members is the program that the platform's app writes its members to: the intake, the count of those who are present, the judge of their calls, and the
-// keeper of their game. Of several processes one is active; the others wait for its lease.
+// Package members is the program that the platform's app writes its members to: the intake, the count of those who are present, the judge of their calls, the
+// keeper of their game, and who tells the feed of launches that pass the quality bar. Of several processes one is active; the others wait for its lease.
 package members
 
 import (
@@ -26,6 +26,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/members/judge"
 	"github.com/boardwalkhq/boardwalk/members/keeper"
 	"github.com/boardwalkhq/boardwalk/members/presence"
+	"github.com/boardwalkhq/boardwalk/members/running"
 )
 
 const (
@@ -51,6 +52,8 @@ type Options struct {
 	Tokens *keyfile.File
 	// Deployment is the address that the texts name which wallets' owners sign, as in https://app.example.com.
 	Deployment string
+	// API is the address of the API server, which is asked for the launches that pass the quality bar; empty leaves them out of the stream.
+	API string
 	// Game has the rules of the members' game; nil stands for the default ones.
 	Game    *game.Rules
 	Now     func() time.Time
@@ -66,6 +69,7 @@ type Server struct {
 	counter *presence.Counter
 	judge   *judge.Judge
 	keeper  *keeper.Keeper
+	running *running.Follower // nil without Options.API
 	handler http.Handler
 	active  atomic.Bool
 	online  prometheus.Gauge
@@ -97,6 +101,11 @@ func New(o Options) (*Server, error) {
 	s.keeper = keeper.New(keeper.Options{Store: served, Rules: rules, Now: o.Now, Log: o.Log, Behind: behind})
 	s.judge = judge.New(judge.Options{Store: served, Now: o.Now, Open: open})
 	var err error
+	if o.API != "" {
+		if s.running, err = running.New(o.API, s.social.Running, o.Now); err != nil {
+			return nil, err
+		}
+	}
 	s.handler, err = intake.New(intake.Options{
 		Registry: kept{s.social.Registry, s.social.Calls, s.social.Posts, s.social.Answers}, Standings: s.social.Game, Rules: rules, Presence: s.counter, Prices: &judge.Pricer{Store: served, Now: o.Now}, Market: served, Tokens: o.Tokens,
 		Deployment: o.Deployment, Active: s.active.Load, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
@@ -167,6 +176,12 @@ func (s *Server) try(ctx context.Context) error {
 		s.keepGame(held, lease)
 		return nil
 	})
+	if s.running != nil {
+		g.Go(func() error {
+			s.tellRunning(held, lease)
+			return nil
+		})
+	}
 	err = s.hold(held, lease)
 	lost(nil)
 	_ = g.Wait()
@@ -223,6 +238,15 @@ func (s *Server) keepGame(ctx context.Context, lease *social.Lease) {
 	kept := work{log: s.Log, what: "what members have come to in the game"}
 	for wait.For(ctx, tick) {
 		kept.done(ctx, s.keeper.Look(ctx, lease))
+	}
+}
+
+// tellRunning tells of launches that pass the quality bar until its context ends.
+func (s *Server) tellRunning(ctx context.Context, lease *social.Lease) {
+	s.running.Forget() // another process may have told some meanwhile
+	told := work{log: s.Log, what: "launches that pass the quality bar, in the feed"}
+	for wait.For(ctx, running.Every) {
+		told.done(ctx, s.running.Look(ctx, lease))
 	}
 }
 

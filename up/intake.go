@@ -2,6 +2,7 @@ package up
 
 import (
 	"context"
+	"net"
 
 	"github.com/boardwalkhq/boardwalk/internal/game"
 	"github.com/boardwalkhq/boardwalk/internal/keyfile"
@@ -10,8 +11,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/members"
 )
 
-// newIntake opens the intake; the function that it gives answers until its context ends, and is nil where none is wanted.
-func (p *Program) newIntake(ctx context.Context, st *store.Store) (run func(context.Context) error, err error) {
+// newIntake opens the intake, which asks the API at an address; the function that it gives answers until its context ends, and is nil where none is wanted.
+func (p *Program) newIntake(ctx context.Context, st *store.Store, api net.Addr) (run func(context.Context) error, err error) {
 	if p.Members == nil {
 		return nil, nil //nolint:nilnil // none is wanted
 	}
@@ -24,7 +25,8 @@ func (p *Program) newIntake(ctx context.Context, st *store.Store) (run func(cont
 		return nil, err
 	}
 	server, err := members.New(members.Options{
-		Store: st, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Members.Deployment, Game: rules, Now: p.Now, Log: p.Log, Metrics: p.Metrics,
+		Store: st, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Members.Deployment, API: "http://" + api.String(), Game: rules,
+		Now: p.Now, Log: p.Log, Metrics: p.Metrics,
 	})
 	if err != nil {
 		return nil, err

@@ -125,7 +125,7 @@ func (p *Program) serve(ctx context.Context, declared *files.Declared, st *store
 		return err
 	}
 	defer closing()
-	intake, err := p.newIntake(ctx, st)
+	intake, err := p.newIntake(ctx, st, listener.Addr())
 	if err != nil {
 		return err
 	}

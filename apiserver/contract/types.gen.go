@@ -1271,7 +1271,8 @@ type FeedFilter string
 // FeedItem defines model for FeedItem.
 type FeedItem = json.RawMessage
 
-// FeedLaunch A launched token, from when it has a value in USD.
+// FeedLaunch A launched token. `/api/live/since` tells it from when it has a value in USD, the feed from when it passes the launch board's quality bar, under another
+// `id`.
 type FeedLaunch struct {
 	// At RFC 3339 in UTC with whole seconds.
 	//

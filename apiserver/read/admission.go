@@ -195,12 +195,12 @@ func (a admittedStream) OlderTrades(ctx context.Context, below int64, token mark
 	return a.of.OlderTrades(ctx, below, token, limit)
 }
 
-func (a admittedStream) OlderLaunches(ctx context.Context, below int64, limit int) (list []stream.Launch, next int64, err error) {
+func (a admittedStream) OlderRunning(ctx context.Context, below int64, limit int) (list []stream.Launch, next int64, err error) {
 	if err := a.enter(); err != nil {
 		return nil, 0, err
 	}
 	defer a.leave()
-	return a.of.OlderLaunches(ctx, below, limit)
+	return a.of.OlderRunning(ctx, below, limit)
 }
 
 func (a admittedStream) Notes(ctx context.Context, trades []*stream.Trade) (map[*stream.Trade]*member.Post, error) {

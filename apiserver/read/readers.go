@@ -100,7 +100,7 @@ type Stream interface {
 	// OlderTrades lists trades with numbers below one, the newest first, of up to limit items; next is the number below which older ones are, 0 where there
 	// are none. token, if it isn't none, asks for those of the token at an address.
 	OlderTrades(ctx context.Context, below int64, token market.Address, limit int) (list []*stream.Trade, next int64, err error)
-	OlderLaunches(ctx context.Context, below int64, limit int) (list []stream.Launch, next int64, err error)
+	OlderRunning(ctx context.Context, below int64, limit int) (list []stream.Launch, next int64, err error)
 	// Calls reads how some calls stand, by the calls' own numbers. It leaves out calls that aren't there.
 	Calls(ctx context.Context, list []stream.Call) (map[int64]member.Call, error)
 	// Notes are the posts that are notes on some trades.

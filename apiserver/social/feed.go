@@ -24,7 +24,7 @@ type feedQuery struct {
 	// mint, if it isn't none, asks for trades of the tokens at an address, on one chain if that isn't empty.
 	mint  market.Address
 	chain string
-	// launches puts launches among the trades.
+	// launches puts launches among the trades, each where it passed the quality bar for the first time.
 	launches bool
 }
 
@@ -104,7 +104,7 @@ const (
 // feedPage looks for what fits, from the newest item on.
 func (h *Handlers) feedPage(ctx context.Context, seen *read.Snapshot, q *feedQuery) (p feedPage, err error) {
 	trades := newTrades(seen.Stream, h.Readers.Stream, q)
-	launches := newLaunches(seen.Stream, h.Readers.Stream, q)
+	launches := newRunning(seen.Stream, h.Readers.Stream, q)
 	last := q.below
 	for range mostSteps {
 		var step []item
@@ -168,9 +168,7 @@ func (h *Handlers) filterItems(ctx context.Context, items []item, q *feedQuery) 
 	if q.filter == contract.FeedFilterForYou {
 		var tokens []read.TokenAt
 		for i := range items {
-			if items[i].launch == nil {
-				tokens = append(tokens, read.TokenAt{Chain: items[i].trade.Chain, Mint: items[i].trade.Token})
-			}
+			tokens = append(tokens, items[i].token())
 		}
 		var err error
 		if critical, err = h.Readers.Stream.Critical(ctx, tokens); err != nil {
@@ -179,8 +177,8 @@ func (h *Handlers) filterItems(ctx context.Context, items []item, q *feedQuery) 
 	}
 	out := items[:0]
 	for i := range items {
-		if items[i].launch != nil {
-			if items[i].card.Pass {
+		if items[i].launch != nil { // for-you alone has launches
+			if !critical[items[i].token()] {
 				out = append(out, items[i])
 			}
 			continue
@@ -191,7 +189,7 @@ func (h *Handlers) filterItems(ctx context.Context, items []item, q *feedQuery) 
 		switch q.filter {
 		case contract.FeedFilterNew:
 		case contract.FeedFilterForYou:
-			fits = fits && usd >= t.on.MinTradeUSD && !critical[read.TokenAt{Chain: t.Chain, Mint: t.Token}]
+			fits = fits && usd >= t.on.MinTradeUSD && !critical[items[i].token()]
 		case contract.FeedFilterBuys:
 			fits = fits && !t.Sell
 		case contract.FeedFilterSells:
@@ -264,14 +262,14 @@ func newTrades(n *stream.Newest, older read.Stream, q *feedQuery) *descending[*s
 	return d
 }
 
-func newLaunches(n *stream.Newest, older read.Stream, q *feedQuery) *descending[stream.Launch] {
+func newRunning(n *stream.Newest, older read.Stream, q *feedQuery) *descending[stream.Launch] {
 	if !q.launches {
 		return &descending[stream.Launch]{}
 	}
 	d := &descending[stream.Launch]{
-		memory: n.LaunchesBelow(q.below), below: n.OlderThan(n.LaunchesFrom, q.below),
+		memory: n.RunningBelow(q.below), below: n.OlderThan(n.RunningFrom, q.below),
 		older: func(ctx context.Context, below int64) ([]stream.Launch, int64, error) {
-			return older.OlderLaunches(ctx, below, feedStep)
+			return older.OlderRunning(ctx, below, feedStep)
 		},
 	}
 	if q.isAhead {

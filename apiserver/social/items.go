@@ -68,6 +68,13 @@ func (i *item) number() int64 {
 	return i.trade.Number
 }
 
+func (i *item) token() read.TokenAt {
+	if i.launch != nil {
+		return read.TokenAt{Chain: i.launch.Chain, Mint: i.launch.Token}
+	}
+	return read.TokenAt{Chain: i.trade.Chain, Mint: i.trade.Token}
+}
+
 // encodeItems gives the bodies of items in their order; nil of one that isn't told. Without texts, long notes are left out. newest is when the newest data in them is of; unix seconds, 0 without any.
 func (h *Handlers) encodeItems(ctx context.Context, seen *read.Snapshot, items []item, texts texts) (bodies [][]byte, newest int64, stale bool, err error) {
 	var trades []*shownTrade

@@ -9,6 +9,8 @@ const (
 	StreamLaunch StreamKind = "launch"
 	// StreamCall is a member's call of a token, which no block brings.
 	StreamCall StreamKind = "call"
+	// StreamRunning is a launch that passes the launch board's quality bar for the first time, which no block brings.
+	StreamRunning StreamKind = "running"
 	// StreamReset is no item: the database lost some that had been told, and cursors below its number are worth nothing.
 	StreamReset StreamKind = "reset"
 )

@@ -26,7 +26,7 @@ type Trade struct {
 	Body Body
 }
 
-// Launch is a launched token. It enters the stream when it has a value in USD for the first time.
+// Launch is a launched token. It enters the stream when it has a value in USD for the first time, and again when it passes the quality bar for the first time.
 type Launch struct {
 	Number int64
 	Chain  string
@@ -56,14 +56,15 @@ type Retraction struct {
 type Newest struct {
 	// Head is the highest number that is known to be taken, of whatever kind.
 	Head int64
-	// Trades, Launches, Calls and Retractions are in the order of their numbers.
+	// Trades, Launches, Running, Calls and Retractions are in the order of their numbers. Running are launches that passed the quality bar for the first time.
 	Trades      []*Trade
 	Launches    []Launch
+	Running     []Launch
 	Calls       []Call
 	Retractions []Retraction
-	// TradesFrom, LaunchesFrom and CallsFrom are numbers above which memory has every item of the kind that stands, RetractionsFrom is one above which it has
+	// TradesFrom, LaunchesFrom, RunningFrom and CallsFrom are numbers above which memory has every item of the kind that stands, RetractionsFrom is one above which it has
 	// every retraction.
-	TradesFrom, LaunchesFrom, CallsFrom, RetractionsFrom int64
+	TradesFrom, LaunchesFrom, RunningFrom, CallsFrom, RetractionsFrom int64
 	// ResetAt is a number: cursors below it are of a stream that the database has lost a part of.
 	ResetAt int64
 	// Oldest is a number: when the newest items were read, the database had none with this number or a lower one.
@@ -105,6 +106,7 @@ func (n *Newest) At(number int64) *Newest {
 	}
 	out.Trades = n.Trades[:above(n.Trades, numberOfTrade, out.Head)]
 	out.Launches = n.Launches[:above(n.Launches, numberOfLaunch, out.Head)]
+	out.Running = n.Running[:above(n.Running, numberOfLaunch, out.Head)]
 	out.Calls = n.Calls[:above(n.Calls, numberOfCall, out.Head)]
 	out.Retractions = n.Retractions[:above(n.Retractions, numberOfRetraction, out.Head)]
 	return &out
@@ -167,9 +169,9 @@ func (n *Newest) TradesBelow(number int64) []*Trade {
 	return n.Trades[:above(n.Trades, numberOfTrade, number-1)]
 }
 
-// LaunchesBelow are the launches in memory with numbers below one, in the order of their numbers.
-func (n *Newest) LaunchesBelow(number int64) []Launch {
-	return n.Launches[:above(n.Launches, numberOfLaunch, number-1)]
+// RunningBelow are the launches in Running in memory with numbers below one, in the order of their numbers.
+func (n *Newest) RunningBelow(number int64) []Launch {
+	return n.Running[:above(n.Running, numberOfLaunch, number-1)]
 }
 
 // OlderThan is the number below which items are to be read whose newest above from are in memory, of those below a number; 0 where there are none.
@@ -200,6 +202,8 @@ func (n *Newest) with(rows []store.StreamItem, trades map[int64]store.StreamTrad
 			next.ResetAt = it.Number
 		case it.Kind == market.StreamLaunch:
 			next.Launches = append(next.Launches, newLaunch(it))
+		case it.Kind == market.StreamRunning:
+			next.Running = append(next.Running, newLaunch(it))
 		case it.Kind == market.StreamCall:
 			next.Calls = append(next.Calls, newCall(it))
 		}
@@ -207,6 +211,7 @@ func (n *Newest) with(rows []store.StreamItem, trades map[int64]store.StreamTrad
 	if len(gone) > 0 {
 		next.Trades = slices.DeleteFunc(slices.Clone(next.Trades), func(t *Trade) bool { return gone[t.Number] })
 		next.Launches = slices.DeleteFunc(slices.Clone(next.Launches), func(l Launch) bool { return gone[l.Number] })
+		next.Running = slices.DeleteFunc(slices.Clone(next.Running), func(l Launch) bool { return gone[l.Number] })
 		next.Calls = slices.DeleteFunc(slices.Clone(next.Calls), func(c Call) bool { return gone[c.Number] })
 	}
 	next.trim()
@@ -221,6 +226,9 @@ func (n *Newest) trim() {
 	}
 	if over := len(n.Launches) - n.kept; len(n.Launches) > most {
 		n.LaunchesFrom, n.Launches = n.Launches[over-1].Number, slices.Clone(n.Launches[over:])
+	}
+	if over := len(n.Running) - n.kept; len(n.Running) > most {
+		n.RunningFrom, n.Running = n.Running[over-1].Number, slices.Clone(n.Running[over:])
 	}
 	if over := len(n.Calls) - n.kept; len(n.Calls) > most {
 		n.CallsFrom, n.Calls = n.Calls[over-1].Number, slices.Clone(n.Calls[over:])

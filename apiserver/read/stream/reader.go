@@ -127,42 +127,29 @@ func (f *Follower) load(ctx context.Context, last int64) (*Newest, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Newest{Head: last, TradesFrom: first - 1, LaunchesFrom: first - 1, CallsFrom: first - 1, RetractionsFrom: first - 1, Oldest: first - 1, kept: f.kept}
-	trades, err := f.stream.Before(ctx, last+1, market.StreamTrade, market.Address{}, f.kept)
+	n := &Newest{Head: last, RetractionsFrom: first - 1, Oldest: first - 1, kept: f.kept}
+	trades, from, err := f.newestOf(ctx, market.StreamTrade, last, first)
 	if err != nil {
 		return nil, err
 	}
+	n.TradesFrom = from
 	sums, err := f.stream.Trades(ctx, trades)
 	if err != nil {
 		return nil, err
 	}
-	for i := range slices.Backward(trades) {
+	for i := range trades {
 		if sum, ok := sums[trades[i].Number]; ok {
 			n.Trades = append(n.Trades, newTrade(&trades[i], sum))
 		}
 	}
-	if len(trades) == f.kept {
-		n.TradesFrom = trades[f.kept-1].Number - 1
-	}
-	launches, err := f.stream.Before(ctx, last+1, market.StreamLaunch, market.Address{}, f.kept)
-	if err != nil {
+	if n.Launches, n.LaunchesFrom, err = newestAs(ctx, f, market.StreamLaunch, last, first, newLaunch); err != nil {
 		return nil, err
 	}
-	for i := range slices.Backward(launches) {
-		n.Launches = append(n.Launches, newLaunch(&launches[i]))
-	}
-	if len(launches) == f.kept {
-		n.LaunchesFrom = launches[f.kept-1].Number - 1
-	}
-	calls, err := f.stream.Before(ctx, last+1, market.StreamCall, market.Address{}, f.kept)
-	if err != nil {
+	if n.Running, n.RunningFrom, err = newestAs(ctx, f, market.StreamRunning, last, first, newLaunch); err != nil {
 		return nil, err
 	}
-	for i := range slices.Backward(calls) {
-		n.Calls = append(n.Calls, newCall(&calls[i]))
-	}
-	if len(calls) == f.kept {
-		n.CallsFrom = calls[f.kept-1].Number - 1
+	if n.Calls, n.CallsFrom, err = newestAs(ctx, f, market.StreamCall, last, first, newCall); err != nil {
+		return nil, err
 	}
 	resets, err := f.stream.Before(ctx, last+1, market.StreamReset, market.Address{}, 1)
 	if err != nil {
@@ -182,6 +169,26 @@ func (f *Follower) load(ctx context.Context, last int64) (*Newest, error) {
 		n.RetractionsFrom = gone[f.kept-1].Number - 1
 	}
 	return n, nil
+}
+
+// newestOf reads the newest items of a kind up to number last, in the order of their numbers. All above number from are among them. first is the lowest number from which on
+// the database has all.
+func (f *Follower) newestOf(ctx context.Context, kind market.StreamKind, last, first int64) (items []store.StreamItem, from int64, err error) {
+	items, err = f.stream.Before(ctx, last+1, kind, market.Address{}, f.kept)
+	slices.Reverse(items)
+	if len(items) == f.kept {
+		return items, items[0].Number - 1, err
+	}
+	return items, first - 1, err
+}
+
+// newestAs is newestOf for items that need nothing else to be read.
+func newestAs[T any](ctx context.Context, f *Follower, kind market.StreamKind, last, first int64, as func(*store.StreamItem) T) (list []T, from int64, err error) {
+	items, from, err := f.newestOf(ctx, kind, last, first)
+	for i := range items {
+		list = append(list, as(&items[i]))
+	}
+	return list, from, err
 }
 
 // Reader reads what isn't in memory. Any number of goroutines may ask.
@@ -242,11 +249,11 @@ func (r *Reader) OlderTrades(ctx context.Context, below int64, token market.Addr
 	return list, next, nil
 }
 
-// OlderLaunches is OlderTrades for launches of any token.
-func (r *Reader) OlderLaunches(ctx context.Context, below int64, limit int) (list []Launch, next int64, err error) {
+// OlderRunning is OlderTrades for launches in Running.
+func (r *Reader) OlderRunning(ctx context.Context, below int64, limit int) (list []Launch, next int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, figures.ReadTime)
 	defer cancel()
-	items, err := r.stream.Before(ctx, below, market.StreamLaunch, market.Address{}, limit)
+	items, err := r.stream.Before(ctx, below, market.StreamRunning, market.Address{}, limit)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -370,3 +370,52 @@ func standing(t rapidTB, st *store.Store) map[int64]bool {
 	}
 	return out
 }
+
+// TestRunning: launches in Running that memory has no room for come from the database, and a follower that begins anew has the same.
+func TestRunning(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			st := storetest.Open(t, kind)
+			l, err := st.Social.Leases.Acquire(t.Context(), "test", time.Hour.Milliseconds())
+			if err != nil {
+				t.Fatal(err)
+			}
+			afterItems := func() time.Time { return time.Unix(2_000, 0) }
+			newFollower := func() *stream.Follower {
+				return stream.NewFollower(st.Stream, func() int64 { return 0 }, afterItems).Keeping(8)
+			}
+			follower := newFollower()
+			reader := stream.NewReader(st, time.Now)
+			for n := range 20 {
+				if err := st.Social.Running.Tell(t.Context(), l, []social.LaunchAt{{Chain: "base", Mint: address(n)}}, 1_000+int64(n)); err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range []*stream.Follower{follower, newFollower()} {
+					if err := f.Follow(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					newest := f.Newest()
+					list := newest.RunningBelow(newest.Head + 1)
+					if older := newest.OlderThan(newest.RunningFrom, newest.Head+1); older > 0 {
+						rest, next, err := reader.OlderRunning(t.Context(), older, 100)
+						if err != nil || next != 0 {
+							t.Fatal(next, err)
+						}
+						slices.Reverse(rest)
+						list = append(rest, list...)
+					}
+					if len(list) != n+1 || len(newest.Running) > 9 || len(newest.Launches) > 0 {
+						t.Fatalf("of %d there are %d, in memory %d", n+1, len(list), len(newest.Running))
+					}
+					for i, x := range list {
+						if want := (stream.Launch{Number: int64(i + 1), Chain: "base", Token: address(i), Time: 1_000 + int64(i)}); x != want {
+							t.Fatalf("number %d is %+v; want %+v", i, x, want)
+						}
+					}
+				}
+			}
+		})
+	}
+}

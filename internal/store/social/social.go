@@ -32,6 +32,7 @@ type Store struct {
 	Registry Registry
 	Calls    Calls
 	Posts    Posts
+	Running  Running
 	Game     Game
 	Profit   Profit
 	Presence Presence
@@ -50,6 +51,9 @@ type Calls struct{ *rows }
 
 // Posts is what is kept of posts and notes.
 type Posts struct{ *rows }
+
+// Running is what the stream tells of launches that pass the quality bar.
+type Running struct{ *rows }
 
 // Game is what is kept of the game: what members did on each day, what they have come to, and the places of closed seasons.
 type Game struct{ *rows }
@@ -70,8 +74,8 @@ type Upkeep struct{ *rows }
 func New(db *database.DB) *Store {
 	r := &rows{db: db}
 	return &Store{
-		Leases: Leases{r}, Registry: Registry{r}, Calls: Calls{r}, Posts: Posts{r}, Game: Game{r}, Profit: Profit{r}, Presence: Presence{r},
-		Answers: Answers{r}, Upkeep: Upkeep{r},
+		Leases: Leases{r}, Registry: Registry{r}, Calls: Calls{r}, Posts: Posts{r}, Running: Running{r}, Game: Game{r}, Profit: Profit{r},
+		Presence: Presence{r}, Answers: Answers{r}, Upkeep: Upkeep{r},
 	}
 }
 
