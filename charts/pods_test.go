@@ -435,7 +435,7 @@ func TestMembersReachTheAPI(t *testing.T) {
 		has := func(policy, direction, side string, want map[string]any) bool {
 			rules, _ := at(one(t, all, "NetworkPolicy", name+policy), "spec", direction).([]any)
 			for _, rule := range rules {
-				peers, _ := rule.(map[string]any)[side].([]any) //nolint:errcheck // a rule is an object
+				peers, _ := rule.(map[string]any)[side].([]any)
 				if slices.ContainsFunc(peers, func(p any) bool { return reflect.DeepEqual(p, want) }) {
 					return true
 				}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -129,7 +130,7 @@ func (f *Follower) read(ctx context.Context) (found map[social.LaunchAt]bool, er
 
 // readPage reads a page of the board.
 func (f *Follower) readPage(ctx context.Context, before string) (p page, err error) {
-	q := url.Values{"sort": {"running"}, "limit": {fmt.Sprint(cardsAtOnce)}}
+	q := url.Values{"sort": {"running"}, "limit": {strconv.Itoa(cardsAtOnce)}}
 	if before != "" {
 		q.Set("before", before)
 	}

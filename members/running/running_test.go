@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -144,9 +145,9 @@ func TestBadBoards(t *testing.T) {
 		}
 		before := ""
 		if i > 0 {
-			before = fmt.Sprint(i)
+			before = strconv.Itoa(i)
 		}
-		endless[before] = page(fmt.Sprint(i+1), hour, some...)
+		endless[before] = page(strconv.Itoa(i+1), hour, some...)
 		if i < 10 {
 			thousand = append(thousand, some...)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/bench/board"
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
+	"github.com/boardwalkhq/boardwalk/members/running"
 )
 
 // wantedTime is what 99 in a hundred answers may take at most.
@@ -128,6 +129,9 @@ func (m *measurement) round(ctx context.Context, api *lab.Served, round uint64) 
 		followed := make(chan error, 1)
 		go func() { followed <- heads.follow(ctx, api.Address) }()
 		wait.For(ctx, board.Settling)
+		if err := m.tellLaunches(ctx, api.Address); err != nil {
+			return err
+		}
 		loop := m.loop(api.Address, heads, round)
 		if _, err := loop(ctx, 5*time.Second); err != nil { // warms the caches up
 			return err
@@ -147,6 +151,19 @@ func (m *measurement) round(ctx context.Context, api *lab.Served, round uint64) 
 		return out.of.Statuses().Only(http.StatusOK, lab.Refused)
 	})
 	return out, err
+}
+
+// tellLaunches has the stream tell which launches pass the quality bar, as the members program does.
+func (m *measurement) tellLaunches(ctx context.Context, address string) error {
+	f, err := running.New("http://"+address, m.Store().Social.Running, func() time.Time { return time.Unix(lab.WorldEnd, 0) })
+	if err != nil {
+		return err
+	}
+	l, err := m.Store().Social.Leases.Acquire(ctx, "bench", time.Hour.Milliseconds())
+	if err != nil {
+		return err
+	}
+	return f.Look(ctx, l)
 }
 
 // loop makes the open loop, of a length.

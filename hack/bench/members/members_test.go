@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/bench/board"
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // TestMain is the child that tests start.
@@ -54,6 +55,9 @@ func TestMembers(t *testing.T) {
 			}
 			if !strings.Contains(string(a.Body), `"handle":"member_`) {
 				t.Errorf("nobody is in twenty tokens: %s", a.Body)
+			}
+			if told, err := m.Store().Stream.Before(context.WithoutCancel(t.Context()), 1<<53, market.StreamRunning, market.Address{}, 1); err != nil || len(told) == 0 {
+				t.Errorf("no launch is told: %v", err)
 			}
 			m.runs = append(m.runs, *r)
 			if rows := len(m.report().Rows); rows != len(kinds) {
