@@ -16,6 +16,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
+	"github.com/boardwalkhq/boardwalk/members/client"
+	"github.com/boardwalkhq/boardwalk/up"
 )
 
 // launchChain is a chain with every launch venue and a day of launches, and its manifests.
@@ -89,7 +91,8 @@ func TestLaunchBoard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := startUp(t, "sqlite:"+filepath.Join(t.TempDir(), "board.db"), "config/samples", dir)
+	members, intake := newIntake(t)
+	r := startUpWith(t, func(p *up.Program) { p.Members = members }, "sqlite:"+filepath.Join(t.TempDir(), "board.db"), "config/samples", dir)
 
 	t.Run("every protocol", func(t *testing.T) { everyProtocol(t, w, r) })
 	t.Run("money", func(t *testing.T) { washTrading(t, d, r) })
@@ -102,6 +105,7 @@ func TestLaunchBoard(t *testing.T) {
 		}
 	})
 	t.Run("life", func(t *testing.T) { lifeOfALaunch(t, w, r) })
+	t.Run("member", func(t *testing.T) { memberOfABoard(t, w, r, intake) })
 }
 
 // everyProtocol wants launches of every venue in every state that it has.
@@ -240,4 +244,47 @@ func lifeOfALaunch(t *testing.T, w *world.World, r *running) {
 		r.get(t, "/api/token/info/"+l.Token+"?chain=bsc", &info)
 		return info.Links.Website != nil && *info.Links.Website == "https://kettle.example.com/"
 	})
+}
+
+// memberOfABoard has somebody join, who trades a token on a curve.
+func memberOfABoard(t *testing.T, w *world.World, r *running, intake *client.Client) {
+	t.Helper()
+	l, err := launch.Start(t.Context(), w, "boardwalk-curve", launch.Order{Creator: w.Wallets[8], Name: "Of a member", Symbol: "MEMB"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	must := func(t *testing.T, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	buy := func(t *testing.T, wallet string, parts int64) {
+		t.Helper()
+		_, err := launch.Buy(t.Context(), w, l, wallet, new(big.Int).Div(l.Venue.Target(), big.NewInt(parts)))
+		must(t, err)
+	}
+	who := w.Traders[3]
+	(&somebody{
+		running: r, intake: intake, handle: "board_member", chain: "bsc", family: "evm", wallet: who, token: l.Token,
+		sign: func(text string) (signature string, err error) {
+			err = w.Node.Call(t.Context(), &signature, "personal_sign", anvil.ToHex([]byte(text)), who)
+			return signature, err
+		},
+		buy: func(t *testing.T) { t.Helper(); buy(t, who, 100) }, othersBuy: func(t *testing.T) { t.Helper(); buy(t, w.Wallets[41], 10) },
+		sell: func(t *testing.T) {
+			t.Helper()
+			held, err := w.BalanceOf(t.Context(), l.Token, who)
+			must(t, err)
+			_, err = launch.Sell(t.Context(), w, l, who, held.Div(held, big.NewInt(2)))
+			must(t, err)
+		},
+		until: func(t *testing.T, what string, ok func() bool) {
+			t.Helper()
+			eventually(t, what, func() bool {
+				must(t, w.Node.Mine(t.Context(), 1, time.Second)) // figures end with the last whole minute of the chain's time
+				return ok()
+			})
+		},
+	}).isTold(t)
 }

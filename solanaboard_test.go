@@ -1,20 +1,14 @@
 package main
 
 import (
-	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"math"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,7 +18,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/manifest"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/solana/svm"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
-	"github.com/boardwalkhq/boardwalk/internal/porttest"
 	"github.com/boardwalkhq/boardwalk/members/client"
 	"github.com/boardwalkhq/boardwalk/up"
 )
@@ -67,17 +60,9 @@ func startLocalSolana(t *testing.T) *localSolana {
 	if _, err := world.WriteFile(dir, "solana", manifest.Of(w, hash)); err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.Sum256([]byte("token"))
-	tokens := filepath.Join(t.TempDir(), "tokens")
-	if err := os.WriteFile(tokens, []byte(hex.EncodeToString(sum[:])), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	intake := porttest.Address(t)
-	l := &localSolana{World: w, intake: &client.Client{Address: "http://" + intake, Token: "token", HTTP: &http.Client{}}}
-	l.running = startUpWith(t, func(p *up.Program) {
-		p.DrawCards = true
-		p.Members = &up.Members{Listen: intake, TokensFile: tokens, Deployment: "http://127.0.0.1:8080"}
-	}, "sqlite:"+filepath.Join(t.TempDir(), "solana.db"), "config/samples", dir)
+	members, intake := newIntake(t)
+	l := &localSolana{World: w, intake: intake}
+	l.running = startUpWith(t, func(p *up.Program) { p.DrawCards, p.Members = true, members }, "sqlite:"+filepath.Join(t.TempDir(), "solana.db"), "config/samples", dir)
 	return l
 }
 
@@ -99,25 +84,6 @@ func (l *localSolana) until(t *testing.T, what string, ok func() bool) {
 		l.do(t, nil)
 		return ok()
 	})
-}
-
-// join makes somebody a member with a public wallet, which signs for itself.
-func (l *localSolana) join(t *testing.T, handle string, who svm.Signer) {
-	t.Helper()
-	ctx, now := t.Context(), time.Now().UTC().Format(time.RFC3339Nano)
-	id, address := "test:"+handle, who.Key.String()
-	var challenge struct{ Text string }
-	err := errors.Join(
-		l.intake.Do(ctx, http.MethodPut, "/v1/members/"+id, map[string]any{"handle": handle, "joined_at": now, "updated_at": now}, nil),
-		l.intake.Do(ctx, http.MethodPost, "/v1/wallet-challenges", map[string]string{"member": id, "family": "solana", "address": address}, &challenge))
-	if err == nil {
-		err = l.intake.Do(ctx, http.MethodPut, "/v1/members/"+id+"/wallets/solana:"+address, map[string]any{
-			"public": true, "updated_at": now, "proof": map[string]string{"text": challenge.Text, "signature": who.Sign(challenge.Text)},
-		}, nil)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestSolanaBoard is Solana from end to end: a chain on its own runtime, its launch venues, the indexer, the API, cards and a member's profit.
@@ -321,97 +287,22 @@ func (l *localSolana) trustOf(t *testing.T, mint string) {
 	})
 }
 
-// memberOfSolana has somebody join, buy and sell: the feed and the stream show the trades, the leaderboard what they earned, the card too, and the game what the day was worth.
+// memberOfSolana has somebody join, who trades a token of their own launchpad.
 func (l *localSolana) memberOfSolana(t *testing.T) {
-	ctx, who, other := t.Context(), l.People[11], l.People[12]
-	told := l.follow(t, "solana_member")
-	l.join(t, "solana_member", who)
+	ctx, who := t.Context(), l.People[11]
 	c, err := l.Launch(ctx, solana.DBC, l.People[8], solana.Launch{Name: "Of a member", Symbol: "MEMB"}, 0)
 	l.do(t, err)
-	trades := func(t *testing.T) (list []contract.FeedTrade) {
-		t.Helper()
-		var feed contract.TradeFeed
-		l.get(t, "/api/feed/trades", &feed)
-		for _, item := range feed.Items {
-			var trade contract.FeedTrade
-			if err := json.Unmarshal(item, &trade); err != nil {
-				t.Fatal(err)
-			}
-			if trade.Kind == "trade" && trade.Handle == "solana_member" && trade.Token.Mint == c.Token.String() {
-				list = append(list, trade)
-			}
-		}
-		return list
-	}
-	l.until(t, "no trade of the member is in the feed", func() bool { // until the wallet is watched trades aren't theirs
-		l.do(t, l.Buy(t.Context(), c, who, sol))
-		return len(trades(t)) > 0
-	})
-	l.do(t, l.Buy(ctx, c, other, 10*sol))
-	l.do(t, l.Sell(ctx, c, who, 1))
-	l.until(t, "the sale isn't in the feed", func() bool {
-		return slices.ContainsFunc(trades(t), func(f contract.FeedTrade) bool { return f.Side == "sell" })
-	})
-	var bought, sold float64
-	for _, f := range trades(t) {
-		if f.Side == "sell" {
-			sold += f.AmountUSD
-		} else {
-			bought += f.AmountUSD
-		}
-	}
-	var board contract.Leaderboard
-	l.until(t, "the member isn't on the leaderboard", func() bool {
-		l.get(t, "/api/leaderboard?chain=solana", &board)
-		return len(board.Traders) == 1
-	})
-	m := board.Traders[0]
-	if m.Handle != "solana_member" || m.Wallet == nil || *m.Wallet != who.Key.String() || m.Sells != 1 || m.Wins != 1 || math.Abs(m.ProceedsUSD-sold) > 0.01*sold || m.RealisedPnlUSD <= 0 ||
-		math.Abs(m.RealisedPnlUSD-(m.ProceedsUSD-m.CostUSD)) > 0.01 || m.CostUSD > bought*1.01 || m.Best == nil || m.Best.Mint != c.Token.String() {
-		t.Errorf("bought for %v and sold for %v USD: %+v", bought, sold, m)
-	}
-	l.until(t, "no event of the stream names the member", told.Load)
-	l.until(t, "the member has no XP, or no place in the season", func() bool {
-		var profile contract.GameProfile
-		var season contract.GameSeason
-		l.get(t, "/api/game/profile/solana_member", &profile)
-		l.get(t, "/api/game/season", &season)
-		return profile.XP > 0 && slices.ContainsFunc(season.Entries, func(e contract.GameSeasonEntry) bool {
-			return e.Handle == "solana_member" && e.Score == float64(profile.XP)
-		})
-	})
+	(&somebody{
+		running: l.running, intake: l.intake, handle: "solana_member", chain: "solana", family: "solana", wallet: who.Key.String(), token: c.Token.String(),
+		sign: func(text string) (string, error) { return who.Sign(text), nil }, until: l.until,
+		buy:       func(t *testing.T) { t.Helper(); l.do(t, l.Buy(t.Context(), c, who, sol)) },
+		othersBuy: func(t *testing.T) { t.Helper(); l.do(t, l.Buy(t.Context(), c, l.People[12], 10*sol)) },
+		sell:      func(t *testing.T) { t.Helper(); l.do(t, l.Sell(t.Context(), c, who, 1)) },
+	}).isTold(t)
 	path := "/api/pnl-card/trader/" + who.Key.String() + ".png"
 	l.until(t, path+" isn't drawn", func() bool {
 		res, _ := l.fetch(t, path, nil)
 		return res.StatusCode == http.StatusOK
 	})
 	l.card(t, path)
-}
-
-// follow reads the stream of events until the test ends. It tells whether one has named a member.
-func (r *running) follow(t *testing.T, handle string) *atomic.Bool {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/api/live/stream", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = res.Body.Close() })
-	if res.StatusCode != http.StatusOK {
-		t.Fatalf("the stream answers %s", res.Status)
-	}
-	told := &atomic.Bool{}
-	go func() {
-		lines := bufio.NewScanner(res.Body)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && strings.Contains(data, `"handle":"`+handle+`"`) {
-				told.Store(true)
-			}
-		}
-	}()
-	return told
 }
