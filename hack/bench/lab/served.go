@@ -103,15 +103,20 @@ type Answer struct {
 	Body   []byte
 }
 
-// Fetch asks a server once, as the first client. Any answer but 200 is an error.
+// Fetch asks a server once, as a client that the measurement doesn't count. Any answer but 200 is an error.
 func Fetch(ctx context.Context, address, target string) (*Answer, error) {
+	return FetchAs(ctx, address, target, "198.51.100.1")
+}
+
+// FetchAs is Fetch as a client with an IP address.
+func FetchAs(ctx context.Context, address, target, client string) (*Answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+target, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("X-Forwarded-For", "198.51.100.1") // no client of the measurement
-	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
-	res, err := client.Do(req)
+	req.Header.Set("X-Forwarded-For", client)
+	once := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
+	res, err := once.Do(req)
 	if err != nil {
 		return nil, err
 	}

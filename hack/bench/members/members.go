@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,8 +20,12 @@ import (
 	"github.com/boardwalkhq/boardwalk/members/running"
 )
 
-// wantedTime is what 99 in a hundred answers may take at most.
-const wantedTime = 10 * time.Millisecond
+const (
+	// wantedTime is what 99 in a hundred answers may take at most.
+	wantedTime = 10 * time.Millisecond
+	// wantedNamed is for how long answers may name a member who left.
+	wantedNamed = time.Second
+)
 
 // The kinds of requests.
 const (
@@ -47,6 +52,8 @@ type run struct {
 	of      *lab.OpenRun
 	arrived *board.Arrived
 	used    *lab.Reading
+	// left is how long answers named each of some members who left.
+	left []time.Duration
 }
 
 // Command is the command.
@@ -116,7 +123,7 @@ func (m *measurement) measure(ctx context.Context) error {
 			return err
 		}
 	}
-	return lab.WriteTables(os.Stdout, m.report(), m.Judged(peak), lab.EachRound(m.runs, machine))
+	return lab.WriteTables(os.Stdout, m.report(), m.judged(peak), lab.EachRound(m.runs, machine))
 }
 
 func (m *measurement) round(ctx context.Context, api *lab.Served, round uint64) (*run, error) {
@@ -144,6 +151,9 @@ func (m *measurement) round(ctx context.Context, api *lab.Served, round uint64) 
 			return err
 		}
 		out.used = used
+		if out.left, err = m.leave(ctx, api.Address); err != nil {
+			return err
+		}
 		stop()
 		if err := <-followed; err != nil && !errors.Is(err, context.Canceled) {
 			return err
@@ -229,6 +239,21 @@ func (m *measurement) report() *lab.Table {
 		t.Add(name, fmt.Sprintf("%.2f", lab.Middle(took(0.5))), fmt.Sprintf("%.2f", lab.Middle(p99)), lab.Each(p99, "%.2f"), fmt.Sprintf("%.2f", lab.Middle(sent)), fmt.Sprint("below ", wantedTime),
 			lab.Verdict(lab.Middle(p99) < lab.Milliseconds(wantedTime)))
 	}
+	return t
+}
+
+// judged has the other figures that there are bounds for.
+func (m *measurement) judged(peak int64) *lab.Table {
+	t := m.Judged(peak)
+	var all []float64
+	for i := range m.runs {
+		for _, d := range m.runs[i].left {
+			all = append(all, d.Seconds())
+		}
+	}
+	slowest := slices.Max(all)
+	t.Add(fmt.Sprintf("named after leaving, the longest of %d members, s", len(all)), fmt.Sprint("below ", wantedNamed.Seconds()), fmt.Sprintf("%.2f", slowest),
+		fmt.Sprintf("the median is %.2f", lab.Middle(all)), lab.Verdict(slowest < wantedNamed.Seconds()))
 	return t
 }
 

@@ -59,6 +59,9 @@ func TestMembers(t *testing.T) {
 			if told, err := m.Store().Stream.Before(context.WithoutCancel(t.Context()), 1<<53, market.StreamRunning, market.Address{}, 1); err != nil || len(told) == 0 {
 				t.Errorf("no launch is told: %v", err)
 			}
+			if len(r.left) != leavers {
+				t.Errorf("%d members left", len(r.left))
+			}
 			m.runs = append(m.runs, *r)
 			if rows := len(m.report().Rows); rows != len(kinds) {
 				t.Errorf("the report has %d rows", rows)
