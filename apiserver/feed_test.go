@@ -296,7 +296,7 @@ func TestTradeFeedPages(t *testing.T) {
 			}
 			_, launches, _ := feedItems(t, c, "launches=1")
 			if len(launches) != 0 {
-				t.Errorf("a launch below the quality bar is among the trades: %+v", launches[0].Card)
+				t.Errorf("a launch that never passed the quality bar is among the trades: %+v", launches[0].Card)
 			}
 			for _, before := range []string{"djF8LTE", "djF8OTAwNzE5OTI1NDc0MDk5Mg", "djF8MDE", "djJ8MQ", "MQ", "===", "djF8MQ==", "djF8K1E"} {
 				res, body := c.do(t, http.MethodGet, "/api/feed/trades?before="+before, nil)

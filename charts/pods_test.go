@@ -414,7 +414,7 @@ func TestRulesOfTheChartAndOfKustomizeAgree(t *testing.T) {
 	}
 }
 
-// TestMembersReachTheAPI: the members program asks the API servers of its release, and the policies let it, who else may come in or not.
+// TestMembersReachTheAPI: the members program asks the API servers of its release, and the policies let it, whether or not networkPolicy.from says who may come in.
 func TestMembersReachTheAPI(t *testing.T) {
 	t.Parallel()
 	for name, values := range map[string][]string{
@@ -432,11 +432,13 @@ func TestMembersReachTheAPI(t *testing.T) {
 				"app.kubernetes.io/name": "boardwalk", "app.kubernetes.io/instance": "boardwalk", "app.kubernetes.io/component": component,
 			}}}
 		}
+		port := []any{map[string]any{"protocol": "TCP", "port": int64(8080)}} // the pod's, not the Service's
 		has := func(policy, direction, side string, want map[string]any) bool {
 			rules, _ := at(one(t, all, "NetworkPolicy", name+policy), "spec", direction).([]any)
 			for _, rule := range rules {
-				peers, _ := rule.(map[string]any)[side].([]any)
-				if slices.ContainsFunc(peers, func(p any) bool { return reflect.DeepEqual(p, want) }) {
+				of := rule.(map[string]any)
+				peers, _ := of[side].([]any)
+				if reflect.DeepEqual(of["ports"], port) && slices.ContainsFunc(peers, func(p any) bool { return reflect.DeepEqual(p, want) }) {
 					return true
 				}
 			}

@@ -52,7 +52,7 @@ alone.`,
 	f.StringVar(&p.Listen, "listen", "127.0.0.1:8090", "address of the intake")
 	f.StringVar(&p.TokensFile, "tokens", "", "file with the SHA-256 of the tokens that callers present")
 	f.StringVar(&p.GameFile, "game", "", gameUsage)
-	f.StringVar(&p.API, "api", "", "address of the API server, as in http://127.0.0.1:8080, which says which launches pass the quality bar; without it the feed has none")
+	f.StringVar(&p.API, "api", "", "address of the API server, as in http://127.0.0.1:8080, which is asked which launches pass the quality bar; without it the feed has no launches")
 	f.StringVar(&p.Deployment, "deployment", "", "address of this deployment, as in https://app.example.com, which the texts name that wallets' owners sign")
 	f.DurationVar(&p.SchemaDeadline, "wait-for-schema", 5*time.Minute, "how long to wait for the database and its schema before giving up")
 	_ = cmd.MarkFlagRequired("tokens")

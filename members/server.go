@@ -1,5 +1,5 @@
 // Package members is the program that the platform's app writes its members to: the intake, the count of those who are present, the judge of their calls, the
-// keeper of their game, and who tells the feed of launches that pass the quality bar. Of several processes one is active; the others wait for its lease.
+// keeper of their game, and the follower that tells of launches which pass the quality bar. Of several processes one is active; the others wait for its lease.
 package members
 
 import (
@@ -74,6 +74,7 @@ type Server struct {
 	active  atomic.Bool
 	online  prometheus.Gauge
 	overdue *prometheus.GaugeVec
+	looked  prometheus.Gauge
 }
 
 // New makes a server that isn't active yet.
@@ -88,9 +89,12 @@ func New(o Options) (*Server, error) {
 	s.overdue = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "boardwalk_members_overdue_seconds", Help: "For how long the oldest row of a kind has been kept beyond its time; none in a process that isn't active.",
 	}, []string{"kind"})
+	s.looked = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "boardwalk_running_read_timestamp_seconds", Help: "When it was last read which launches pass the quality bar; 0 in a process that isn't active.",
+	})
 	open := prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_calls_open", Help: "Calls of which it isn't settled how they end; 0 in a process that isn't active."})
 	behind := prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_game_behind", Help: "Numbers of the stream that the game hasn't taken in; 0 in a process that isn't active."})
-	if err := errors.Join(o.Metrics.Register(s.online), o.Metrics.Register(s.overdue), o.Metrics.Register(open), o.Metrics.Register(behind)); err != nil {
+	if err := errors.Join(o.Metrics.Register(s.online), o.Metrics.Register(s.overdue), o.Metrics.Register(s.looked), o.Metrics.Register(open), o.Metrics.Register(behind)); err != nil {
 		return nil, err
 	}
 	served := o.Store.Served()
@@ -226,6 +230,9 @@ func (s *Server) judgeCalls(ctx context.Context, lease *social.Lease) {
 		if lost {
 			s.Log.WarnContext(ctx, "the database has lost a part of the stream: clients begin anew")
 			s.judge.Forget()
+			if s.running != nil {
+				s.running.Forget()
+			}
 		}
 		judged.done(ctx, errors.Join(err, s.judge.Look(ctx, lease)))
 	}
@@ -244,9 +251,14 @@ func (s *Server) keepGame(ctx context.Context, lease *social.Lease) {
 // tellRunning tells of launches that pass the quality bar until its context ends.
 func (s *Server) tellRunning(ctx context.Context, lease *social.Lease) {
 	s.running.Forget() // another process may have told some meanwhile
+	defer s.looked.Set(0)
 	told := work{log: s.Log, what: "launches that pass the quality bar, in the feed"}
 	for wait.For(ctx, running.Every) {
-		told.done(ctx, s.running.Look(ctx, lease))
+		err := s.running.Look(ctx, lease)
+		if err == nil {
+			s.looked.Set(float64(s.Now().Unix()))
+		}
+		told.done(ctx, err)
 	}
 }
 

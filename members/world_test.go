@@ -68,7 +68,9 @@ type intake struct {
 	ended   chan error
 	tokens  string
 	// listen is the address that the program listens on; empty is any.
-	listen  string
+	listen string
+	// api is the address of the API server that it asks; empty is none.
+	api     string
 	metrics *prometheus.Registry
 	// started is when the program was started last, in unix milliseconds.
 	started int64
@@ -122,7 +124,7 @@ func (in *intake) start() {
 	in.metrics = telemetry.NewRegistry()
 	ready := make(chan net.Addr, 1)
 	p := &members.Program{
-		Listen: cmp.Or(in.listen, "127.0.0.1:0"), TokensFile: in.tokens, Deployment: deployment, Database: in.dsn, Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"},
+		Listen: cmp.Or(in.listen, "127.0.0.1:0"), TokensFile: in.tokens, Deployment: deployment, API: in.api, Database: in.dsn, Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"},
 		Ready: func(a net.Addr) { ready <- a }, Metrics: in.metrics, Now: in.clock.Now, Log: slog.New(slog.DiscardHandler),
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(in.t.Context()))

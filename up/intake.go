@@ -3,6 +3,7 @@ package up
 import (
 	"context"
 	"net"
+	"net/url"
 
 	"github.com/boardwalkhq/boardwalk/internal/game"
 	"github.com/boardwalkhq/boardwalk/internal/keyfile"
@@ -25,7 +26,7 @@ func (p *Program) newIntake(ctx context.Context, st *store.Store, api net.Addr) 
 		return nil, err
 	}
 	server, err := members.New(members.Options{
-		Store: st, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Members.Deployment, API: "http://" + api.String(), Game: rules,
+		Store: st, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Members.Deployment, API: (&url.URL{Scheme: "http", Host: api.String()}).String(), Game: rules,
 		Now: p.Now, Log: p.Log, Metrics: p.Metrics,
 	})
 	if err != nil {

@@ -1272,7 +1272,7 @@ type FeedFilter string
 type FeedItem = json.RawMessage
 
 // FeedLaunch A launched token. `/api/live/since` tells it from when it has a value in USD, the feed from when it passes the launch board's quality bar, under another
-// `id`.
+// `id` that no `retracted` names.
 type FeedLaunch struct {
 	// At RFC 3339 in UTC with whole seconds.
 	//

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/member"
@@ -30,6 +31,8 @@ const (
 	toldAtOnce = 100
 	// answerTime is how long the API server may take for a page, and longestPage how many bytes a page may have: far above what it has.
 	answerTime, longestPage = 5 * time.Second, 8 << 20
+	// anewEvery is after how many looks all are told anew: the database may have lost some without anybody's knowing.
+	anewEvery = 40
 	// oldest is the age from which on a launch isn't told, in seconds: the stream may have told it, and forgotten that since.
 	oldest = int64(store.StreamKept)/int64(time.Second) - 60*60
 )
@@ -46,8 +49,11 @@ type Follower struct {
 	board  string
 	http   *http.Client
 	now    func() time.Time
-	// told are the launches of the last look, all of which were told.
-	told map[social.LaunchAt]bool
+	// told are the launches of the last look, all of which were told, and looks is how many looks there were since they were all told anew.
+	told  map[social.LaunchAt]bool
+	looks int
+	// forgotten says that Forget was called since the last look.
+	forgotten atomic.Bool
 }
 
 // New makes a follower that asks the API server at an address, as in http://127.0.0.1:8080.
@@ -58,25 +64,34 @@ func New(address string, to Stream, now func() time.Time) (*Follower, error) {
 	}
 	return &Follower{stream: to, board: strings.TrimRight(address, "/") + "/api/launch/launches", now: now, http: &http.Client{
 		Timeout: answerTime,
-		// No proxy: what stands in the environment is for the outside.
+		// The proxy of the environment is for what is outside.
 		Transport:     &http.Transport{IdleConnTimeout: time.Minute},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
 
-// Forget has the next look tell all launches again that the stream doesn't have: it may have lost some.
-func (f *Follower) Forget() { f.told = nil }
+// Forget has the next look tell all launches again that the stream doesn't have: it may have lost some. Any goroutine may call it.
+func (f *Follower) Forget() { f.forgotten.Store(true) }
+
+var errStale = errors.New("the launch board is stale")
 
 // Look asks which launches pass the quality bar, and tells those that are new, under the lease. What was read before a failure is told.
 func (f *Follower) Look(ctx context.Context, l *social.Lease) error {
 	found, failed := f.read(ctx)
+	if failed != nil {
+		f.http.CloseIdleConnections() // another API server may answer the next time
+	}
+	if f.looks++; f.forgotten.Swap(false) || f.looks >= anewEvery {
+		f.told, f.looks = nil, 0
+	}
 	now := f.now().Unix()
 	var untold []social.LaunchAt
 	told := make(map[social.LaunchAt]bool, len(found))
-	for at := range found {
-		if told[at] = true; !f.told[at] {
+	for _, at := range slices.Backward(found) { // so that the best gets the highest number
+		if !told[at] && !f.told[at] {
 			untold = append(untold, at)
 		}
+		told[at] = true
 	}
 	for some := range slices.Chunk(untold, toldAtOnce) {
 		if err := f.stream.Tell(ctx, l, some, now); err != nil {
@@ -100,8 +115,7 @@ type page struct {
 }
 
 // read reads the board page by page, the best launches first. A launch that can't be read leaves out itself alone.
-func (f *Follower) read(ctx context.Context) (found map[social.LaunchAt]bool, err error) {
-	found = map[social.LaunchAt]bool{}
+func (f *Follower) read(ctx context.Context) (found []social.LaunchAt, err error) {
 	var failed []error
 	before := ""
 	for range mostPages {
@@ -110,14 +124,14 @@ func (f *Follower) read(ctx context.Context) (found map[social.LaunchAt]bool, er
 			return found, errors.Join(append(failed, err)...)
 		}
 		if p.Stale { // what passes by old figures is no news
-			break
+			return found, errors.Join(append(failed, errStale)...)
 		}
 		for _, c := range p.Launches {
 			mint, err := member.ParseMint(c.Mint)
 			if err != nil || c.Chain == "" {
 				failed = append(failed, fmt.Errorf("the launch board has a token %.80q on a chain %.40q", c.Mint, c.Chain))
 			} else if f.now().Unix()-c.CreatedAt.Unix() < oldest {
-				found[social.LaunchAt{Chain: c.Chain, Mint: mint}] = true
+				found = append(found, social.LaunchAt{Chain: c.Chain, Mint: mint})
 			}
 		}
 		if p.NextBefore == nil {

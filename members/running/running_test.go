@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,12 +75,12 @@ func told(t *testing.T, st *store.Store) (mints []string) {
 	return mints
 }
 
-// newFollower makes a follower of a fake board that tells in a database.
-func newFollower(t *testing.T, st *store.Store, b *fakeBoard) *running.Follower {
+// newFollower makes a follower of a fake board.
+func newFollower(t *testing.T, to running.Stream, b http.Handler) *running.Follower {
 	t.Helper()
 	server := httptest.NewServer(b)
 	t.Cleanup(server.Close)
-	f, err := running.New(server.URL+"/", st.Social.Running, func() time.Time { return now })
+	f, err := running.New(server.URL+"/", to, func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,37 +97,54 @@ func lease(t *testing.T, st *store.Store) *social.Lease {
 	return l
 }
 
-// TestLook: each launch is told once, whichever page it is on, and whoever looks.
+// counted counts what a follower tells.
+type counted struct {
+	running.Stream
+
+	launches int
+}
+
+func (c *counted) Tell(ctx context.Context, l *social.Lease, launches []social.LaunchAt, now int64) error {
+	c.launches += len(launches)
+	return c.Stream.Tell(ctx, l, launches, now)
+}
+
+// TestLook: each launch is told once, whichever page it is on, and whoever looks. Of those of one look the best gets the highest number.
 func TestLook(t *testing.T) {
 	t.Parallel()
 	for _, kind := range storetest.Both {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			st := storetest.Open(t, kind)
-			b := &fakeBoard{pages: map[string]string{"": page("next", time.Hour, mint(1), mint(2)), "next": page("", time.Hour, mint(3))}}
-			f, l := newFollower(t, st, b), lease(t, st)
-			look := func(f *running.Follower, want ...string) {
+			b := &fakeBoard{pages: map[string]string{"": page("next", time.Hour, mint(1), mint(2)), "next": page("", time.Hour, mint(3), mint(2))}}
+			to := &counted{Stream: st.Social.Running}
+			f, l := newFollower(t, to, b), lease(t, st)
+			look := func(f *running.Follower, asked int, want ...string) {
 				t.Helper()
+				to.launches = 0
 				if err := f.Look(t.Context(), l); err != nil {
 					t.Fatal(err)
 				}
-				got := told(t, st)
-				if slices.Sort(got); !slices.Equal(got, want) {
-					t.Fatalf("told are %v; want %v", got, want)
+				if got := told(t, st); !slices.Equal(got, want) || to.launches != asked {
+					t.Fatalf("told are %v after %d were to be; want %v and %d", got, to.launches, want, asked)
 				}
 			}
-			look(f, mint(1), mint(2), mint(3))
+			look(f, 3, mint(2), mint(3), mint(1))
 			if !slices.Equal(b.asked, []string{"/api/launch/launches?limit=100&sort=running", "/api/launch/launches?before=next&limit=100&sort=running"}) {
 				t.Errorf("it asked for %v", b.asked)
 			}
-			look(f, mint(1), mint(2), mint(3))
+			look(f, 0, mint(2), mint(3), mint(1))
 			b.pages[""] = page("", time.Hour) // all leave Running
-			look(f, mint(1), mint(2), mint(3))
+			look(f, 0, mint(2), mint(3), mint(1))
 			b.pages[""] = page("", time.Hour, mint(1), mint(4)) // one comes back
-			look(f, mint(1), mint(2), mint(3), mint(4))
-			look(newFollower(t, st, b), mint(1), mint(2), mint(3), mint(4))
+			look(f, 2, mint(2), mint(3), mint(1), mint(4))
+			look(newFollower(t, to, b), 2, mint(2), mint(3), mint(1), mint(4))
 			f.Forget()
-			look(f, mint(1), mint(2), mint(3), mint(4))
+			look(f, 2, mint(2), mint(3), mint(1), mint(4))
+			for range 39 {
+				look(f, 0, mint(2), mint(3), mint(1), mint(4))
+			}
+			look(f, 2, mint(2), mint(3), mint(1), mint(4))
 		})
 	}
 }
@@ -163,7 +181,7 @@ func TestBadBoards(t *testing.T) {
 		"too much":                     {map[string]string{"": `{"launches":[` + strings.Repeat(" ", 8<<20) + `]}`}, nil, "more than 8388608 bytes"},
 		"a token that is none":         {map[string]string{"": page("", hour, mint(1), "0x12", mint(2))}, []string{mint(1), mint(2)}, `"0x12"`},
 		"the zero address":             {map[string]string{"": page("", hour, mint(0))}, nil, "a token"},
-		"figures that stand still":     {map[string]string{"": `{"stale":true,` + page("", hour, mint(1))[1:]}, nil, ""},
+		"figures that stand still":     {map[string]string{"": `{"stale":true,` + page("", hour, mint(1))[1:]}, nil, "stale"},
 		"as old as the stream forgets": {map[string]string{"": page("", span-hour, mint(1))}, nil, ""},
 		"a second younger":             {map[string]string{"": page("", span-hour-time.Second, mint(1))}, []string{mint(1)}, ""},
 		"pages without an end":         {endless, thousand, ""},
@@ -172,7 +190,7 @@ func TestBadBoards(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			st := storetest.Open(t, "sqlite")
-			f, l := newFollower(t, st, &fakeBoard{pages: c.pages}), lease(t, st)
+			f, l := newFollower(t, st.Social.Running, &fakeBoard{pages: c.pages}), lease(t, st)
 			err := f.Look(t.Context(), l)
 			if (err != nil) != (c.fails != "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 				t.Errorf("it says %v; want %q", err, c.fails)
@@ -205,19 +223,32 @@ func (s *brokenStream) Tell(ctx context.Context, l *social.Lease, launches []soc
 func TestALaterLookTells(t *testing.T) {
 	t.Parallel()
 	st := storetest.Open(t, "sqlite")
-	server := httptest.NewServer(&fakeBoard{pages: map[string]string{"": page("", time.Hour, mint(1))}})
-	t.Cleanup(server.Close)
 	broken := &brokenStream{Stream: st.Social.Running}
-	f, err := running.New(server.URL, broken, func() time.Time { return now })
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := lease(t, st)
+	f, l := newFollower(t, broken, &fakeBoard{pages: map[string]string{"": page("", time.Hour, mint(1))}}), lease(t, st)
 	if err := f.Look(t.Context(), l); !errors.Is(err, errBroken) {
 		t.Fatal(err)
 	}
 	if broken.works = true; f.Look(t.Context(), l) != nil || !slices.Equal(told(t, st), []string{mint(1)}) {
 		t.Errorf("told are %v", told(t, st))
+	}
+}
+
+// TestAnotherServerIsAsked: after a look that failed the next one makes a new connection, which may lead to another API server.
+func TestAnotherServerIsAsked(t *testing.T) {
+	t.Parallel()
+	st := storetest.Open(t, "sqlite")
+	b := &fakeBoard{pages: map[string]string{"": page("", time.Hour, mint(1))}}
+	var from []string
+	f, l := newFollower(t, st.Social.Running, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from = append(from, r.RemoteAddr)
+		b.ServeHTTP(w, r)
+	})), lease(t, st)
+	for _, p := range []string{page("", time.Hour, mint(1)), `{"stale":true}`, page("", time.Hour, mint(1))} {
+		b.pages[""] = p
+		_ = f.Look(t.Context(), l)
+	}
+	if len(from) != 3 || from[0] != from[1] || from[1] == from[2] {
+		t.Errorf("it asked from %v", from)
 	}
 }
 
@@ -249,7 +280,8 @@ func TestWithoutTheLease(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for address, ok := range map[string]bool{
-		"http://127.0.0.1:8080": true, "https://api.example.com/": true, "http://[::]:8080": true, "": false, "127.0.0.1:8080": false, "ftp://a": false, "http://": false,
+		"http://127.0.0.1:8080": true, "https://api.example.com/": true, "http://[::]:8080": true,
+		(&url.URL{Scheme: "http", Host: "[fe80::1%eth0]:8080"}).String(): true, "": false, "127.0.0.1:8080": false, "ftp://a": false, "http://": false,
 		"http://user:word@a": false, "http://a?b": false, "http://a#b": false,
 	} {
 		if _, err := running.New(address, nil, time.Now); (err == nil) != ok {

@@ -62,8 +62,8 @@ type Newest struct {
 	Running     []Launch
 	Calls       []Call
 	Retractions []Retraction
-	// TradesFrom, LaunchesFrom, RunningFrom and CallsFrom are numbers above which memory has every item of the kind that stands, RetractionsFrom is one above which it has
-	// every retraction.
+	// TradesFrom, LaunchesFrom, RunningFrom and CallsFrom are numbers above which memory has every item of the kind that stands. RetractionsFrom is
+	// a number above which it has every retraction.
 	TradesFrom, LaunchesFrom, RunningFrom, CallsFrom, RetractionsFrom int64
 	// ResetAt is a number: cursors below it are of a stream that the database has lost a part of.
 	ResetAt int64

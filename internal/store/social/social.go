@@ -52,7 +52,7 @@ type Calls struct{ *rows }
 // Posts is what is kept of posts and notes.
 type Posts struct{ *rows }
 
-// Running is what the stream tells of launches that pass the quality bar.
+// Running adds launches that pass the quality bar to the stream.
 type Running struct{ *rows }
 
 // Game is what is kept of the game: what members did on each day, what they have come to, and the places of closed seasons.
