@@ -405,7 +405,7 @@ func (g *gapped) PoolsOf(context.Context, chain.Ref, []chainconfig.Exchange, [][
 	return nil, false, nil
 }
 
-func (g *gapped) UsualPools([]chainconfig.Exchange, [][2]market.Address) []market.PoolCreated {
+func (g *gapped) UsualPools([]chainconfig.Exchange, [][2]market.Address, ...uint32) []market.PoolCreated {
 	return nil
 }
 

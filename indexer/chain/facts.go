@@ -86,8 +86,9 @@ type PoolSource interface {
 	PoolStates(ctx context.Context, at Ref, pools []market.PoolCreated) (states []PoolState, gone bool, err error)
 	NewestPoolStates(ctx context.Context, pools []market.PoolCreated) ([]StatesAfter, error)
 	PoolsOf(ctx context.Context, at Ref, exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.Address, gone bool, err error)
-	// UsualPools are the pools that the exchanges may have of pairs of tokens and that need no asking to be named. Whether they exist their state tells.
-	UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.Address) []market.PoolCreated
+	// UsualPools are the pools that the exchanges may have of pairs of tokens and that need no asking to be named. Whether they exist their state tells. They have the usual
+	// fees or, where fees are given (market.Swap's FeePips), these, and then not the tick spacing that is usual with them.
+	UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.Address, fees ...uint32) []market.PoolCreated
 }
 
 // PoolKeySource finds what pools are whose events give only a hash of it, as Uniswap V4's do: their tokens, fee, spacing and hook.

@@ -42,8 +42,8 @@ func (n *mockKeys) CreationsOfPools(context.Context, []chainconfig.Exchange, []m
 	return nil, 1, nil
 }
 
-func (n *mockKeys) UsualPools(_ []chainconfig.Exchange, pairs [][2]market.Address) []market.PoolCreated {
-	if slices.Contains(pairs, [2]market.Address{n.usual.Token0, n.usual.Token1}) {
+func (n *mockKeys) UsualPools(_ []chainconfig.Exchange, pairs [][2]market.Address, fees ...uint32) []market.PoolCreated {
+	if len(fees) == 0 && slices.Contains(pairs, [2]market.Address{n.usual.Token0, n.usual.Token1}) {
 		return []market.PoolCreated{n.usual}
 	}
 	return nil

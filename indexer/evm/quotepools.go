@@ -10,9 +10,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// v4Tiers are the fees, in millionths, with the tick spacings that Uniswap's own interface makes V4 pools with; anybody may make others.
-var v4Tiers = []struct{ fee, spacing uint32 }{{100, 1}, {500, 10}, {3000, 60}, {10_000, 200}}
-
 // feesOf are the fees, in millionths, of the pools that the factories of V3-like exchanges make for one pair of tokens; owners may add others
 // (UniswapV3Factory's and PancakeV3Factory's feeAmountTickSpacing).
 func feesOf(p market.Protocol) []uint64 {
@@ -66,28 +63,23 @@ func poolQuestions(p market.Protocol, tokens string) (questions []string) {
 
 // UsualPools are the Uniswap V4 pools without hooks that the exchanges may have of pairs of tokens; a V4 pool's id follows from what it is, so that no
 // node has to be asked. Whether they exist their state tells. V4 pools hold the chain's own coin unwrapped, too.
-func (cs Contracts) UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.PoolCreated) {
+func (cs Contracts) UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.Address, fees ...uint32) (pools []market.PoolCreated) {
+	tiers := decode.V4UsualTiers()
+	if len(fees) > 0 {
+		tiers = nil
+	}
+	for _, fee := range fees {
+		tiers = append(tiers, decode.V4TiersOf(fee)...)
+	}
 	for _, x := range exchanges {
 		if x.Protocol != market.UniswapV4 {
 			continue
 		}
 		for _, pair := range pairs {
-			forms := [][2]market.Address{pair}
+			pools = append(pools, decode.V4Pools(x.Factory, pair, tiers)...)
 			for i, token := range pair {
 				if token == cs.s.wrapped {
-					forms = append(forms, [2]market.Address{market.Native, pair[1-i]})
-				}
-			}
-			for _, form := range forms {
-				for _, tier := range v4Tiers {
-					p := market.PoolCreated{
-						Protocol: market.UniswapV4, Factory: x.Factory, Token0: form[0], Token1: form[1], FeePips: tier.fee, TickSpacing: int32(tier.spacing),
-					}
-					if p.Token1.Compare(p.Token0) < 0 {
-						p.Token0, p.Token1 = p.Token1, p.Token0
-					}
-					p.Pool = decode.V4PoolID(p, tier.fee)
-					pools = append(pools, p)
+					pools = append(pools, decode.V4Pools(x.Factory, [2]market.Address{market.Native, pair[1-i]}, tiers)...)
 				}
 			}
 		}

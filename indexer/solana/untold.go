@@ -56,7 +56,7 @@ func (Accounts) PoolsOf(context.Context, chain.Ref, []chainconfig.Exchange, [][2
 }
 
 // UsualPools are none.
-func (Accounts) UsualPools([]chainconfig.Exchange, [][2]market.Address) []market.PoolCreated {
+func (Accounts) UsualPools([]chainconfig.Exchange, [][2]market.Address, ...uint32) []market.PoolCreated {
 	return nil
 }
 

@@ -156,6 +156,8 @@ type Swap struct {
 	SqrtPriceX96 Amount
 	Liquidity    Amount
 	Tick         int32
+	// FeePips is the fee that the swap paid in hundredths of a basis point, the protocol's share included; of Uniswap V4's pools alone.
+	FeePips uint32
 	// Crossed is by how much the swap changed what a pool of one range (Meteora DAMM v2) has of its second token, without fees: with the change of its price
 	// (SqrtPriceX96) it tells the pool's liquidity. 0 where it isn't told, and of other pools.
 	Crossed Amount

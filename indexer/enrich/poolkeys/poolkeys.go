@@ -44,7 +44,7 @@ const unknownKey = "unknown_key"
 type Nodes interface {
 	chain.PoolKeySource
 	// UsualPools is that of chain.PoolSource.
-	UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.Address) []market.PoolCreated
+	UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.Address, fees ...uint32) []market.PoolCreated
 }
 
 // Options are what a finder works with.

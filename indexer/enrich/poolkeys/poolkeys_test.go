@@ -71,9 +71,14 @@ func (n *mockNodes) CreationsOfPools(ctx context.Context, _ []chainconfig.Exchan
 	return list, from, n.noLogs
 }
 
-func (n *mockNodes) UsualPools(_ []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.PoolCreated) {
+func (n *mockNodes) UsualPools(_ []chainconfig.Exchange, pairs [][2]market.Address, fees ...uint32) (pools []market.PoolCreated) {
 	for _, p := range pairs {
-		pools = append(pools, created(usualOf(p[0], p[1])))
+		if len(fees) == 0 {
+			pools = append(pools, created(usualOf(p[0], p[1])))
+		}
+		for _, fee := range fees {
+			pools = append(pools, created(pricedOf(p[0], p[1], fee)))
+		}
 	}
 	return pools
 }
@@ -98,6 +103,13 @@ func usualOf(a, b market.Address) market.Address {
 	return market.PoolID(id)
 }
 
+// pricedOf is a pool that its tokens tell together with its fee.
+func pricedOf(a, b market.Address, fee uint32) market.Address {
+	id := [32]byte(usualOf(a, b).Bytes())
+	id[0], id[30], id[31] = 3, byte(fee>>8), byte(fee)
+	return market.PoolID(id)
+}
+
 // finderOf makes a finder that counts what it sets aside.
 func finderOf(n *mockNodes) (f *Finder, aside map[string]int) {
 	if n.width == 0 {
@@ -119,6 +131,16 @@ func trade(pools []market.Address, tokens ...market.Address) (tx market.Tx) {
 	}
 	for _, t := range tokens {
 		tx.Logs = append(tx.Logs, market.Log{Event: market.Transfer{Token: t, From: manager, To: account(7)}})
+	}
+	return tx
+}
+
+// withFees has the swaps of a transaction say which fees they paid.
+func withFees(tx market.Tx, fees ...uint32) market.Tx {
+	for i, fee := range fees {
+		swap, _ := tx.Logs[i].Event.(market.Swap)
+		swap.FeePips = fee
+		tx.Logs[i].Event = swap
 	}
 	return tx
 }
@@ -161,6 +183,10 @@ func TestAPoolIsKnownByTheTokensThatItsTradesMove(t *testing.T) {
 		tx.Logs = append(tx.Logs, market.Log{Event: market.Transfer{Token: dog, From: from, To: to}})
 		return tx
 	}
+	unusualFee := pricedOf(dog, weth, 2500)
+	paid := func(pool market.Address, fees ...uint32) market.Tx { // a swap for each fee
+		return withFees(trade(slices.Repeat([]market.Address{pool}, len(fees)), dog), fees...)
+	}
 	var junk []market.Address
 	for n := range uint16(tokensTried) {
 		junk = append(junk, account(1000+n))
@@ -181,6 +207,13 @@ func TestAPoolIsKnownByTheTokensThatItsTradesMove(t *testing.T) {
 		"a quote for a quote":                 {[]market.Tx{trade([]market.Address{usualOf(usdc, weth)}, weth)}, []market.Address{usualOf(usdc, weth)}},
 		"a quote for itself":                  {[]market.Tx{trade([]market.Address{usualOf(weth, weth)}, weth)}, nil},
 		"its key isn't a usual one":           {[]market.Tx{trade([]market.Address{unusual(1)}, dog)}, nil},
+		"its trade says its fee":              {[]market.Tx{paid(unusualFee, 2500)}, []market.Address{unusualFee}},
+		"its first trade says its fee":        {[]market.Tx{paid(unusualFee, 2500, 2600), paid(unusualFee, 2700)}, []market.Address{unusualFee}},
+		"its first trade says another fee":    {[]market.Tx{paid(unusualFee, 2600, 2500), paid(unusualFee, 2500)}, nil},
+		"another pool's trade says its fee":   {[]market.Tx{paid(unusual(1), 2500), paid(unusualFee, 2600)}, nil},
+		"a pool of each kind": {
+			[]market.Tx{trade([]market.Address{pool}, dog), paid(unusualFee, 2500)}, []market.Address{pool, unusualFee},
+		},
 		"the last of the tokens that are tried": {
 			[]market.Tx{trade([]market.Address{pool}, append(slices.Clone(junk[:tokensTried-1]), dog)...)}, []market.Address{pool},
 		},
@@ -254,7 +287,8 @@ func TestABlockTellsOfAPoolWhicheverOthersAreKnown(t *testing.T) {
 }
 
 // TestUsualPoolsAreKnownFromTheirFirstTradeOn has indexes of the same random blocks: one that begins with the first of them, and others that begin, or begin again,
-// in between, behind nodes that know other pools or fail to give logs. Each knows a pool with a usual key in the first block of its own that trades in it.
+// in between, behind nodes that know other pools or fail to give logs. Each knows a pool with a usual key, or whose trades say its fee, in the first block of its own that trades
+// in it.
 func TestUsualPoolsAreKnownFromTheirFirstTradeOn(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
@@ -266,11 +300,11 @@ func TestUsualPoolsAreKnownFromTheirFirstTradeOn(t *testing.T) {
 				b := blockOf(100 + i)
 				for range rng.IntN(4) {
 					token := account(uint16(20 + rng.IntN(6)))
-					pools, tokens := []market.Address{usualOf(token, weth)}, []market.Address{token}
+					pools := []market.Address{usualOf(token, weth), pricedOf(token, weth, 2500)}
 					if rng.IntN(2) == 0 {
 						pools = append(pools, unusual(rng.IntN(9)))
 					}
-					b.Txs = append(b.Txs, trade(pools, tokens...))
+					b.Txs = append(b.Txs, withFees(trade(pools, token), 100, 2500))
 				}
 				blocks = append(blocks, b)
 			}
@@ -297,7 +331,7 @@ func TestUsualPoolsAreKnownFromTheirFirstTradeOn(t *testing.T) {
 					for _, p := range pools {
 						if has[p] = slices.Contains(ids, p); has[p] {
 							f.Taken(p)
-						} else if p.Bytes()[0] == 2 {
+						} else if p.Bytes()[0] >= 2 {
 							t.Errorf("pool %s isn't known in block %d, which has its first trade", p, b.Number)
 						}
 					}
@@ -309,7 +343,8 @@ func TestUsualPoolsAreKnownFromTheirFirstTradeOn(t *testing.T) {
 
 func everyPool() (pools []market.Address) {
 	for n := range 9 {
-		pools = append(pools, unusual(n), usualOf(account(uint16(20+n)), weth))
+		token := account(uint16(20 + n))
+		pools = append(pools, unusual(n), usualOf(token, weth), pricedOf(token, weth, 2500))
 	}
 	return pools
 }

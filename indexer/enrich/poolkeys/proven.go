@@ -2,6 +2,7 @@ package poolkeys
 
 import (
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -11,13 +12,14 @@ import (
 const (
 	// tokensTried is the most tokens of one block that are tried for one pool.
 	tokensTried = 16
-	// poolsTried is the most V4 pools of one block that are looked at, known ones among them: some 400,000 hashes with five quotes if each moves tokens of its own.
+	// poolsTried is the most V4 pools of one block that are looked at, known ones among them: some 900,000 hashes with five quotes if each moves tokens of its own, 500,000 of
+	// them for the fees that swaps paid.
 	poolsTried = 1024
 )
 
-// provenBy gives the pools without a hook and with one of the usual fees that a block itself tells. The id of a pool is the hash of its key, and the transactions that
-// trade in the pool move its tokens to and from the exchange: a key of such a token and a quote that has the pool's id is the pool's. No node is asked, and other pools
-// count for nothing except that a pool beyond the block's first poolsTried isn't looked at: the block alone decides whether a pool is known by it.
+// provenBy gives the pools without a hook that a block itself tells: those with a usual fee, and those whose trades say their fee. The id of a pool is the hash of its key, and
+// the transactions that trade in the pool move its tokens to and from the exchange: a key of such a token and a quote that has the pool's id is the pool's. No node is asked,
+// and other pools count for nothing except that a pool beyond the block's first poolsTried isn't looked at: the block alone decides whether a pool is known by it.
 func (f *Finder) provenBy(b *market.Block, pools []market.Address) (known []market.PoolCreated) {
 	for _, x := range f.Exchanges {
 		if x.Protocol != market.UniswapV4 {
@@ -35,6 +37,23 @@ func (f *Finder) provenBy(b *market.Block, pools []market.Address) (known []mark
 				break
 			}
 		}
+		known = append(known, f.provenByFee(b, x, left)...)
+	}
+	return known
+}
+
+// provenByFee gives those of an exchange's pools whose fee is the one that their first swap in a block paid. That is so unless the protocol takes a share, or the fee isn't
+// fixed. Of each pool has the tokens that move with its trades.
+func (f *Finder) provenByFee(b *market.Block, x chainconfig.Exchange, of map[market.Address][]market.Address) (known []market.PoolCreated) {
+	for swap := range swapsOf(b, slices.Collect(maps.Keys(of))) {
+		for _, token := range of[swap.Pool] {
+			pools := f.Nodes.UsualPools([]chainconfig.Exchange{x}, f.pairsOf(token), swap.FeePips)
+			if i := slices.IndexFunc(pools, func(p market.PoolCreated) bool { return p.Pool == swap.Pool }); i >= 0 {
+				known = append(known, pools[i])
+				break
+			}
+		}
+		delete(of, swap.Pool) // its other swaps aren't tried
 	}
 	return known
 }

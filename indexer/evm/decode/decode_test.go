@@ -122,8 +122,9 @@ func TestDecode(t *testing.T) {
 		{
 			"V4 Swap turns the amounts round",
 			testLog(t, manager, topicV4Swap, []string{someID, anybody[2:]}, []string{negative + "f6", "09", "63", "64", negative + "fe", "0bb8"}),
-			market.Swap{Pool: id, Sender: nobody, Recipient: nobody, Amount0: plus(10), Amount1: minus(9), SqrtPriceX96: number(99), Liquidity: number(100), Tick: -2},
+			market.Swap{Pool: id, Sender: nobody, Recipient: nobody, Amount0: plus(10), Amount1: minus(9), SqrtPriceX96: number(99), Liquidity: number(100), Tick: -2, FeePips: 3000},
 		},
+		{"V4 Swap of a fee beyond 24 bits", testLog(t, manager, topicV4Swap, []string{someID, anybody[2:]}, []string{negative + "f6", "09", "63", "64", "02", "01000000"}), nil},
 		{"V4 Swap by anybody", testLog(t, anybody, topicV4Swap, []string{someID, anybody[2:]}, []string{negative + "f6", "09", "63", "64", "02", "0bb8"}), nil},
 		{
 			"V4 ModifyLiquidity",

@@ -51,14 +51,15 @@ func decodeV4Swap(l *Log) market.Event {
 		return nil
 	}
 	tick, ok := Int24(w[4])
-	if !ok {
+	fee := Uint(w[5])
+	if !ok || !fee.IsUint64() || fee.Uint64() >= 1<<24 {
 		return nil
 	}
 	sender := market.EVMAddress(l.Topics[2])
 	return market.Swap{
 		Pool: market.PoolID(l.Topics[1]), Sender: sender, Recipient: sender,
 		Amount0: market.SignedFromWord(w[0]).Negate(), Amount1: market.SignedFromWord(w[1]).Negate(),
-		SqrtPriceX96: Uint(w[2]), Liquidity: Uint(w[3]), Tick: tick,
+		SqrtPriceX96: Uint(w[2]), Liquidity: Uint(w[3]), Tick: tick, FeePips: uint32(fee.Uint64()),
 	}
 }
 

@@ -1,6 +1,8 @@
 package decode
 
 import (
+	"slices"
+
 	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -12,6 +14,44 @@ func V4PoolID(p market.PoolCreated, fee uint32) market.Address {
 		hooks = market.Native
 	}
 	return market.PoolID(hash.Keccak256(addressWord(p.Token0), addressWord(p.Token1), NumberWord(uint64(fee)), SignedWord(int(p.TickSpacing)), addressWord(hooks)))
+}
+
+// V4Tier is the fee of a pool of Uniswap V4, in hundredths of a basis point, and its tick spacing.
+type V4Tier struct {
+	Fee     uint32
+	Spacing int32
+}
+
+// V4UsualTiers are the tiers that Uniswap's own interface offers; anybody may make pools of others.
+func V4UsualTiers() []V4Tier { return []V4Tier{{100, 1}, {500, 10}, {3000, 60}, {10_000, 200}} }
+
+// V4TiersOf are the tiers that a pool of a fee may have, without the usual one. Uniswap's own interface gives a pool with another fee a spacing of a fiftieth of the fee, and on
+// chains above Ethereum of a hundredth, rounded and at least 1 (calculateTickSpacingFromFeeAmount). Pools that others make often have the spacing of a usual tier.
+func V4TiersOf(fee uint32) (tiers []V4Tier) {
+	usual := V4UsualTiers()
+	spacings := []int32{int32(max((fee+25)/50, 1)), int32(max((fee+50)/100, 1))}
+	for _, t := range usual {
+		spacings = append(spacings, t.Spacing)
+	}
+	for _, spacing := range spacings {
+		if t := (V4Tier{fee, spacing}); !slices.Contains(usual, t) && !slices.Contains(tiers, t) {
+			tiers = append(tiers, t)
+		}
+	}
+	return tiers
+}
+
+// V4Pools are the pools of two tokens, whichever is first, that a pool manager may have without a hook: one of each tier.
+func V4Pools(manager market.Address, tokens [2]market.Address, tiers []V4Tier) (pools []market.PoolCreated) {
+	if tokens[1].Compare(tokens[0]) < 0 {
+		tokens[0], tokens[1] = tokens[1], tokens[0]
+	}
+	for _, t := range tiers {
+		p := market.PoolCreated{Protocol: market.UniswapV4, Factory: manager, Token0: tokens[0], Token1: tokens[1], FeePips: t.Fee, TickSpacing: t.Spacing}
+		p.Pool = V4PoolID(p, t.Fee)
+		pools = append(pools, p)
+	}
+	return pools
 }
 
 func addressWord(a market.Address) []byte { return append(make([]byte, 12), a.Bytes()...) }

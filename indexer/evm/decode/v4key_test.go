@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -34,6 +35,38 @@ func TestPoolID(t *testing.T) {
 	} {
 		if got := V4PoolID(test.pool, test.fee).String(); got != test.want {
 			t.Errorf("the pool has the id %s, want %s", got, test.want)
+		}
+	}
+}
+
+// TestTiersOfAFee names the tick spacings with which a pool of a fee is looked for. Usual tiers are left out, as they are looked for in any case.
+func TestTiersOfAFee(t *testing.T) {
+	t.Parallel()
+	for fee, want := range map[uint32][]int32{
+		0: {1, 10, 60, 200}, 1: {1, 10, 60, 200}, 74: {1, 10, 60, 200}, 75: {2, 1, 10, 60, 200}, 2500: {50, 25, 1, 10, 60, 200},
+		100: {2, 10, 60, 200}, 3000: {30, 1, 10, 200}, 10_000: {100, 1, 10, 60}, 1_000_000: {20_000, 10_000, 1, 10, 60, 200},
+	} {
+		var got []int32
+		for _, tier := range V4TiersOf(fee) {
+			if got = append(got, tier.Spacing); tier.Fee != fee {
+				t.Errorf("a tier of the fee %d has the fee %d", fee, tier.Fee)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the fee %d has the spacings %v, want %v", fee, got, want)
+		}
+	}
+}
+
+// TestPoolsOfTiers has the tokens of pools in the order of their keys, whichever comes first.
+func TestPoolsOfTiers(t *testing.T) {
+	t.Parallel()
+	a, b, manager := market.EVMAddress([32]byte{31: 1}), market.EVMAddress([32]byte{31: 2}), market.EVMAddress([32]byte{31: 9})
+	key := market.PoolCreated{Protocol: market.UniswapV4, Factory: manager, Token0: a, Token1: b, FeePips: 2500, TickSpacing: 50}
+	key.Pool = V4PoolID(key, 2500)
+	for _, tokens := range [][2]market.Address{{a, b}, {b, a}} {
+		if got := V4Pools(manager, tokens, []V4Tier{{2500, 50}}); !slices.Equal(got, []market.PoolCreated{key}) {
+			t.Errorf("the pools of %v are %+v, want %+v", tokens, got, key)
 		}
 	}
 }
