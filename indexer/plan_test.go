@@ -73,7 +73,7 @@ func TestWhatADayThatRunsOutGivesUp(t *testing.T) {
 	if _, err := launch.Buy(t.Context(), w.World, l, w.Wallets[10], big.NewInt(1e17)); err != nil {
 		t.Fatal(err)
 	}
-	all := []string{"trust", "pasts", "pool_keys", "holders", "members", "samples", "agreement"}
+	all := []string{"trust", "pasts", "pool_keys", "holders", "members", "samples", "agreement", "pool_states"}
 
 	ix, stop := runPlanned(t, cfg, st, 20_000)
 	awaitState(t, ix, "giving all up", func(s *chainconfig.State) bool { return slices.Equal(s.Plan.GivenUp, all) })

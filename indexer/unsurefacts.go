@@ -224,7 +224,7 @@ func (ix *Indexer) poolStateAgain(ctx context.Context, block uint64, f market.Po
 	if p == nil {
 		return f, true, nil
 	}
-	states, gone, err := ix.nodes.PoolStates(ctx, chain.Ref{Number: block - 1}, []market.PoolCreated{enrich.CreatedOf(p)})
+	states, gone, err := ix.nodes.PoolStates(ctx, chain.Ref{Number: block - 1}, []market.PoolCreated{chain.CreatedOf(p)})
 	if err != nil || gone {
 		return nil, false, err
 	}

@@ -9,8 +9,10 @@ type Purpose uint8
 
 // The purposes.
 const (
-	// Blocks is all that blocks, their prices and the chain's head need.
+	// Blocks is all that blocks, their prices and the chain's head need, but for PoolStates.
 	Blocks Purpose = iota
+	// PoolStates is what pools hold that are older than the index, and which pools of quotes without a price there are.
+	PoolStates
 	// Agreement is a second endpoint's word on blocks that are drawn by lot. What decides prices is agreed on as Blocks.
 	Agreement
 	// Samples are balances and supplies of tokens, held against what was derived.
@@ -30,13 +32,13 @@ const (
 	purposes
 )
 
-var names = [purposes]string{"blocks", "agreement", "samples", "members", "holders", "pool_keys", "pasts", "trust", "reindexing"}
+var names = [purposes]string{"blocks", "pool_states", "agreement", "samples", "members", "holders", "pool_keys", "pasts", "trust", "reindexing"}
 
 func (p Purpose) String() string { return names[p] }
 
 // Purposes are all of them, the most worthy first.
 func Purposes() []Purpose {
-	return []Purpose{Blocks, Agreement, Samples, Members, Holders, PoolKeys, Pasts, Trust, Reindexing}
+	return []Purpose{Blocks, PoolStates, Agreement, Samples, Members, Holders, PoolKeys, Pasts, Trust, Reindexing}
 }
 
 // Spent is what nodes were asked for: calls, each of a batch counted, and the compute units that these count.

@@ -4,6 +4,10 @@ package budget
 // given up and taken up in turn would be asked for as if it never was.
 const resume = 0.9
 
+// statesAhead is for how many seconds PoolStates is taken to go on as it does: most pools are asked about once, so that the minutes in which an index meets them say nothing of
+// the rest of the day. All other purposes are taken to go on until its end.
+const statesAhead = 3600
+
 // Ration decides which purposes are given up. The zero value gives up none.
 type Ration struct {
 	up int // how many are given up, the last ones
@@ -18,7 +22,11 @@ func (r *Ration) Decide(left, seconds float64, rates [purposes]float64) {
 	copy(r.rates[:kept], rates[:kept])
 	need, fits := r.rates[Blocks]*seconds, 1
 	for p := Blocks + 1; p < purposes; p++ {
-		need += r.rates[p] * seconds
+		ahead := seconds
+		if p == PoolStates {
+			ahead = min(ahead, statesAhead)
+		}
+		need += r.rates[p] * ahead
 		within := left
 		if int(p) >= kept {
 			within *= resume

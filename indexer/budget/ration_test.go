@@ -6,54 +6,59 @@ import (
 	"testing"
 )
 
-// TestWhatIsGivenUpFirst holds what a day still has against what each purpose takes, at the edges: 1,000 s before midnight blocks take 400 calls,
-// agreement 100, samples 100, members' wallets 100, the holders' past 100, older pools 100, the past of members' wallets 100, trust checks 300 and an index that is made anew 200.
+// TestWhatIsGivenUpFirst holds what a day still has against what each purpose takes, at the edges: 1,000 s before midnight blocks take 400 calls, older pools' states 100,
+// agreement 100, samples 100, members' wallets 100, the holders' past 100, older pools' keys 100, the past of members' wallets 100, trust checks 300 and an index that is made
+// anew 200.
 func TestWhatIsGivenUpFirst(t *testing.T) {
 	t.Parallel()
-	rates := [purposes]float64{.4, .1, .1, .1, .1, .1, .1, .3, .2}
+	rates := [purposes]float64{.4, .1, .1, .1, .1, .1, .1, .1, .3, .2}
+	order := []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members, Samples, Agreement, PoolStates}
 	for _, c := range []struct {
 		left float64
 		up   int // before
-		want []Purpose
+		want int // of order
 	}{
-		{math.Inf(1), 0, nil},
-		{1500, 0, nil},
-		{1499, 0, []Purpose{Reindexing}},
-		{1300, 0, []Purpose{Reindexing}},
-		{1299, 0, []Purpose{Reindexing, Trust}},
-		{1000, 0, []Purpose{Reindexing, Trust}},
-		{999, 0, []Purpose{Reindexing, Trust, Pasts}},
-		{900, 0, []Purpose{Reindexing, Trust, Pasts}},
-		{899, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys}},
-		{800, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys}},
-		{799, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders}},
-		{700, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders}},
-		{699, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members}},
-		{600, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members}},
-		{599, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members, Samples}},
-		{500, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members, Samples}},
-		{499, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members, Samples, Agreement}},
-		{399, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members, Samples, Agreement}}, // blocks are read to the last call
-		{0, 0, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members, Samples, Agreement}},
+		{math.Inf(1), 0, 0},
+		{1600, 0, 0},
+		{1599, 0, 1},
+		{1400, 0, 1},
+		{1399, 0, 2},
+		{1100, 0, 2},
+		{1099, 0, 3},
+		{1000, 0, 3},
+		{999, 0, 4},
+		{900, 0, 4},
+		{899, 0, 5},
+		{800, 0, 5},
+		{799, 0, 6},
+		{700, 0, 6},
+		{699, 0, 7},
+		{600, 0, 7},
+		{599, 0, 8},
+		{500, 0, 8},
+		{499, 0, 9},
+		{399, 0, 9}, // blocks are read to the last call
+		{0, 0, 9},
 		// A purpose that was given up comes back when it leaves a tenth of the budget.
-		{1300, 2, []Purpose{Reindexing, Trust}},
-		{1444, 2, []Purpose{Reindexing, Trust}},
-		{1445, 2, []Purpose{Reindexing}},
-		{1666, 2, []Purpose{Reindexing}},
-		{1667, 2, nil},
-		{1300, 8, []Purpose{Reindexing, Trust}},
-		{1111, 8, []Purpose{Reindexing, Trust, Pasts}},
-		{1112, 8, []Purpose{Reindexing, Trust}},
-		{1000, 8, []Purpose{Reindexing, Trust, Pasts}},
-		{1001, 8, []Purpose{Reindexing, Trust, Pasts}},
-		{999, 8, []Purpose{Reindexing, Trust, Pasts, PoolKeys}},
-		{888, 8, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders}},
-		{889, 8, []Purpose{Reindexing, Trust, Pasts, PoolKeys}},
-		{777, 8, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members}},
-		{778, 8, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders}},
-		{555, 8, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members, Samples, Agreement}},
-		{556, 8, []Purpose{Reindexing, Trust, Pasts, PoolKeys, Holders, Members, Samples}},
-		{math.Inf(1), 8, nil},
+		{1400, 2, 2},
+		{1555, 2, 2},
+		{1556, 2, 1},
+		{1777, 2, 1},
+		{1778, 2, 0},
+		{1400, 9, 2},
+		{1222, 9, 3},
+		{1223, 9, 2},
+		{1112, 9, 3},
+		{1111, 9, 4},
+		{1000, 9, 4},
+		{999, 9, 5},
+		{888, 9, 6},
+		{889, 9, 5},
+		{777, 9, 7},
+		{778, 9, 6},
+		{555, 9, 9},
+		{556, 9, 8},
+		{math.Inf(1), 9, 0},
 	} {
 		r := Ration{up: c.up, rates: rates}
 		now := rates
@@ -61,13 +66,31 @@ func TestWhatIsGivenUpFirst(t *testing.T) {
 			now[p] = 0 // of what is given up nothing is measured
 		}
 		r.Decide(c.left, 1000, now)
-		if got := r.GivenUp(); !slices.Equal(got, c.want) {
-			t.Errorf("with %g left and %d given up before it gives up %v, want %v", c.left, c.up, got, c.want)
+		want := order[:c.want]
+		if got := r.GivenUp(); !slices.Equal(got, want) {
+			t.Errorf("with %g left and %d given up before it gives up %v, want %v", c.left, c.up, got, want)
 		}
 		for _, p := range Purposes() {
-			if r.GivesUp(p) != slices.Contains(c.want, p) {
+			if r.GivesUp(p) != slices.Contains(want, p) {
 				t.Errorf("with %g left and %d given up before it gives up %s: %t", c.left, c.up, p, r.GivesUp(p))
 			}
+		}
+	}
+}
+
+// TestManyPoolsAtTheBeginningOfADay has an index meet older pools: their states take 5 calls a second, blocks 1 of the 2 that a day allows. They are asked about all the same, and
+// given up once what is left lasts for blocks and less than an hour of them, until it lasts again.
+func TestManyPoolsAtTheBeginningOfADay(t *testing.T) {
+	t.Parallel()
+	const day = 86_400
+	var r Ration
+	for _, c := range []struct {
+		left, seconds float64
+		up            bool
+	}{{2 * day, day, false}, {day + 5*3600, day, false}, {day + 5*3600 - 1, day, true}, {day + 5*3600, day, true}, {(day+5*3600)/resume + 1, day, false}, {6000, 1000, false}, {5999, 1000, true}} {
+		r.Decide(c.left, c.seconds, [purposes]float64{1, 5})
+		if got := r.GivesUp(PoolStates); got != c.up {
+			t.Errorf("with %g calls left for %g s the states are given up: %t", c.left, c.seconds, got)
 		}
 	}
 }

@@ -81,6 +81,11 @@ type StatesAfter struct {
 	States []PoolState // in the order of the pools
 }
 
+// CreatedOf is what a pool is asked by for its state.
+func CreatedOf(p *market.Pool) market.PoolCreated {
+	return market.PoolCreated{Pool: p.ID, Protocol: p.Protocol, Factory: p.Factory, TickSpacing: p.TickSpacing}
+}
+
 // PoolSource finds pools that are older than the index, and asks them for their price and ticks.
 type PoolSource interface {
 	PoolStates(ctx context.Context, at Ref, pools []market.PoolCreated) (states []PoolState, gone bool, err error)

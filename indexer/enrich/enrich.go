@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/enrich/poolkeys"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -207,6 +208,11 @@ func (e *enrichment) add(b *market.Block, f market.Fact) { e.addTold(b, f, false
 func (e *enrichment) addTold(b *market.Block, f market.Fact, unsure bool) {
 	b.Facts = append(b.Facts, f)
 	e.facts = append(e.facts, store.StoredFact{Block: b.Number, Hash: b.Hash, Fact: f, Unsure: unsure})
+}
+
+// asksStates has calls count as those for pools' states, and reports whether there are to be any.
+func (e *Enricher) asksStates(ctx context.Context) (context.Context, bool) {
+	return rpc.ForPart(ctx, budget.PoolStates), !e.GivesUp(budget.PoolStates)
 }
 
 func ref(b *market.Block) chain.Ref { return chain.Ref{Number: b.Number, Hash: b.Hash} }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -35,12 +36,10 @@ func (e *enrichment) poolStates(ctx context.Context) error {
 			return err
 		}
 		w.learn(b)
-		if wanted := w.of(b); len(wanted) > 0 {
-			if err := e.statesOf(ctx, b, wanted); err != nil {
-				return err
-			}
-			w.learn(b)
+		if err := e.statesOf(ctx, b, w.of(b)); err != nil {
+			return err
 		}
+		w.learn(b)
 		w.follow(b)
 	}
 	return nil
@@ -70,33 +69,33 @@ func (e *enrichment) statesOf(ctx context.Context, b *market.Block, wanted []mar
 		}
 	}
 	wanted = slices.DeleteFunc(wanted, func(p market.PoolCreated) bool { return has[p.Pool] || e.waitsForState(b, p.Pool) })
-	return e.askStates(ctx, b, wanted[:min(max(statesAtOnce-len(has), 0), len(wanted))])
-}
-
-func (e *enrichment) askStates(ctx context.Context, b *market.Block, pools []market.PoolCreated) error {
+	pools := wanted[:min(max(statesAtOnce-len(has), 0), len(wanted))]
 	if len(pools) == 0 {
 		return nil
+	}
+	if len(e.stateless) >= notPoolsKept {
+		clear(e.stateless)
+	}
+	ctx, asks := e.asksStates(ctx)
+	if !asks {
+		return e.askNewestStates(ctx, b, pools, false)
 	}
 	states, gone, err := e.Nodes.PoolStates(ctx, before(b), pools)
 	if err != nil {
 		return err
 	}
-	if len(e.stateless) >= notPoolsKept {
-		clear(e.stateless)
-	}
 	if gone {
 		return e.askNewestStates(ctx, b, pools, false)
 	}
 	for i, p := range pools {
-		switch last := e.stateless[p.Pool]; {
-		case states[i].Known:
+		if states[i].Known {
 			delete(e.stateless, p.Pool)
 			delete(e.falseStates, p.Pool)
 			e.addTold(b, states[i].PoolStateFact, states[i].Unsure)
-		default:
-			delete(e.left, p.Pool)
-			e.stateless[p.Pool] = notPool{asked: b.Number, pause: min(max(2*last.pause, firstPoolPause), longestPoolPause)}
+			continue
 		}
+		delete(e.left, p.Pool)
+		e.stateless[p.Pool] = notPool{asked: b.Number, pause: min(max(2*e.stateless[p.Pool].pause, firstPoolPause), longestPoolPause)}
 	}
 	return nil
 }
@@ -218,7 +217,7 @@ func (w *stateless) of(b *market.Block) (pools []market.PoolCreated) {
 	for pool := range w.left {
 		if p := w.state.Pool(pool); p != nil && w.lacks(pool, p) {
 			trades[pool], again[pool] = 0, true
-			pools = append(pools, CreatedOf(p))
+			pools = append(pools, chain.CreatedOf(p))
 		}
 	}
 	for _, tx := range b.Txs {
@@ -233,7 +232,7 @@ func (w *stateless) of(b *market.Block) (pools []market.PoolCreated) {
 				continue
 			}
 			if !isNew {
-				info = CreatedOf(p)
+				info = chain.CreatedOf(p)
 			}
 			if _, is := trades[swap.Pool]; !is {
 				pools = append(pools, info)
@@ -283,25 +282,15 @@ func (e *enrichment) windowOf(pool market.Address) *windowed {
 	return of
 }
 
-// lacksState reports whether a pool that the index knows has to be asked for its state, as the batch's blocks so far leave it.
+// lacksState reports whether a pool that the index knows has to be asked for its state, as the batch's blocks so far leave it: its creation wasn't seen, its price left its
+// window of the ticks, or comes near an end, or its state turned out to be false.
 func (e *enrichment) lacksState(p *market.Pool) bool {
 	if of := e.windowOf(p.ID); of != nil {
 		return of.isWithoutState() || e.hasFalseState(p)
 	}
-	return e.isWithoutState(p)
-}
-
-// isWithoutState reports whether a pool of which no window of the ticks is known has to be asked for its state: its creation wasn't seen, or its price left a
-// window.
-func (e *Enricher) isWithoutState(p *market.Pool) bool {
 	return p.Protocol.Concentrated() && p.Untrusted == market.UntrustedTicks || e.hasFalseState(p)
 }
 
 func (e *Enricher) hasFalseState(p *market.Pool) bool {
 	return p.Protocol.Concentrated() && e.falseStates[p.ID]
-}
-
-// CreatedOf is what a pool is asked by for its state.
-func CreatedOf(p *market.Pool) market.PoolCreated {
-	return market.PoolCreated{Pool: p.ID, Protocol: p.Protocol, Factory: p.Factory, TickSpacing: p.TickSpacing}
 }

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -26,10 +28,12 @@ type mockStates struct {
 	// ticks are where the price is after a block; without an entry the state isn't known.
 	ticks map[uint64]int32
 	asked []uint64
+	// purposes are those of the calls.
+	purposes []budget.Purpose
 }
 
-func (n *mockStates) PoolStates(_ context.Context, at chain.Ref, pools []market.PoolCreated) (states []chain.PoolState, gone bool, err error) {
-	n.asked = append(n.asked, at.Number+1)
+func (n *mockStates) PoolStates(ctx context.Context, at chain.Ref, pools []market.PoolCreated) (states []chain.PoolState, gone bool, err error) {
+	n.asked, n.purposes = append(n.asked, at.Number+1), append(n.purposes, rpc.PurposeOf(ctx))
 	tick, known := n.ticks[at.Number]
 	for _, p := range pools {
 		states = append(states, chain.PoolState{Known: known, PoolStateFact: market.PoolStateFact{
@@ -55,6 +59,7 @@ func machineOf(t *testing.T, weth market.Address) *derive.Machine {
 func enricherOf(m *derive.Machine, nodes *mockStates, kept []store.StoredFact) *Enricher {
 	return New(Options{
 		Config: &chainconfig.Chain{}, Nodes: nodes, Machine: m, Beat: func() {}, Load: func(context.Context, market.Wanted) error { return nil },
+		GivesUp: func(budget.Purpose) bool { return false },
 		KeptFacts: func(context.Context, uint64, uint64) (map[uint64][]store.StoredFact, error) {
 			out := map[uint64][]store.StoredFact{}
 			for _, f := range kept {
@@ -262,5 +267,79 @@ func TestNinePoolsAtOnce(t *testing.T) {
 	}
 	if again, _ := run(nil, true); told(again) != told(stored) {
 		t.Errorf("enriched twice it is told\n%s\nwant\n%s", told(again), told(stored))
+	}
+}
+
+// PoolsOf finds no pools of quotes.
+func (n *mockStates) PoolsOf(ctx context.Context, at chain.Ref, _ []chainconfig.Exchange, _ [][2]market.Address) ([]market.Address, bool, error) {
+	n.asked, n.purposes = append(n.asked, at.Number+1), append(n.purposes, rpc.PurposeOf(ctx))
+	return nil, false, nil
+}
+
+func (n *mockStates) PoolFacts(context.Context, chain.Ref, []chainconfig.Exchange, []market.Address, func(market.PoolFact) bool) ([]market.PoolFact, []bool, error) {
+	return nil, nil, nil
+}
+
+func (n *mockStates) UsualPools([]chainconfig.Exchange, [][2]market.Address, ...uint32) []market.PoolCreated {
+	return nil
+}
+
+// TestStatesThatAreGivenUpAreAskedLater has a pool without a state, and one that left its window, trade in each block, while states are given up before the first ones. Each is
+// asked once they are taken up again and its pause is over. In an index that is made anew the calls count as that index's.
+func TestStatesThatAreGivenUpAreAskedLater(t *testing.T) {
+	t.Parallel()
+	const pool, windowed, weth, taken = 4, 5, 3, 40
+	for purpose, want := range map[budget.Purpose]budget.Purpose{budget.Blocks: budget.PoolStates, budget.Reindexing: budget.Reindexing} {
+		m := machineOf(t, at(weth))
+		nodes := &mockStates{ticks: map[uint64]int32{stateGonePause: 0, stateGonePause + 1: 0}}
+		s := derive.NewState(market.Beginning{})
+		s.Put(market.Wanted{Pools: []market.Address{at(pool), at(windowed)}}, market.Rows{Pools: []market.Pool{
+			{ID: at(pool), Base: at(2), Quote: at(weth), Protocol: market.UniswapV3, TickSpacing: 1, Untrusted: market.UntrustedTicks},
+			{ID: at(windowed), Base: at(2), Quote: at(weth), Protocol: market.UniswapV3, TickSpacing: 1, Window: market.TickWindow{Lower: -1000, Upper: 1000}},
+		}})
+		e := enricherOf(m, nodes, nil)
+		number := uint64(0)
+		e.GivesUp = func(p budget.Purpose) bool { return p == budget.PoolStates && number < taken }
+		for number = 1; number < stateGonePause+9; number++ {
+			b := market.Block{Header: market.Header{Number: number, Hash: market.Hash{byte(number)}}}
+			for _, id := range []market.Address{at(pool), at(windowed)} {
+				b.Txs = append(b.Txs, market.Tx{Logs: []market.Log{{Event: market.Swap{Pool: id, Tick: 1500, SqrtPriceX96: market.Amount{1}}}}})
+			}
+			n := &enrichment{Enricher: e, state: s, blocks: []market.Block{b}, following: true}
+			if err := n.poolStates(rpc.For(t.Context(), purpose)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// The one is given up before block 1, the other, which leaves in block 1, before block 2.
+		if first, second := uint64(1+stateGonePause), uint64(2+stateGonePause); len(nodes.asked) < 2 || nodes.asked[0] != first || nodes.asked[1] != second || nodes.purposes[0] != want {
+			t.Errorf("nodes are asked before the blocks %v, want %d and %d first, for %v, want %s", nodes.asked, first, second, nodes.purposes, want)
+		}
+	}
+}
+
+// TestQuotesArePricedOnceStatesAreTakenUp has a quote without a price: its pools are looked for with the first block before which states aren't given up.
+func TestQuotesArePricedOnceStatesAreTakenUp(t *testing.T) {
+	t.Parallel()
+	cfg := &chainconfig.Chain{
+		ID: "test", Family: chainconfig.EVM, Start: chainconfig.Start{Now: true}, Native: chainconfig.Native{Wrapped: at(3)},
+		Quotes: []chainconfig.Quote{{Symbol: "USDC", Address: at(4), PegUSD: 1}, {Symbol: "WETH", Address: at(3)}},
+	}
+	m, err := derive.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := &mockStates{}
+	e := enricherOf(m, nodes, nil)
+	e.Config = cfg
+	number := uint64(0)
+	e.GivesUp = func(p budget.Purpose) bool { return p == budget.PoolStates && number < 3 }
+	for number = 1; number < 3+firstQuotePause; number++ {
+		n := &enrichment{Enricher: e, state: derive.NewState(market.Beginning{}), blocks: []market.Block{{Header: market.Header{Number: number}}}}
+		if err := n.quotePools(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(nodes.asked, []uint64{3}) || !slices.Equal(nodes.purposes, []budget.Purpose{budget.PoolStates}) {
+		t.Errorf("nodes are asked before the blocks %v for %v", nodes.asked, nodes.purposes)
 	}
 }

@@ -31,7 +31,8 @@ func (e *enrichment) quotePools(ctx context.Context) error {
 		return err
 	}
 	last := e.quotesSought
-	if last.pause > 0 && b.Number < last.asked+last.pause {
+	ctx, asks := e.asksStates(ctx)
+	if !asks || last.pause > 0 && b.Number < last.asked+last.pause {
 		return nil
 	}
 	e.quotesSought = notPool{asked: b.Number, pause: min(max(2*last.pause, firstQuotePause), longestQuotePause)}

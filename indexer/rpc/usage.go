@@ -94,6 +94,14 @@ func For(ctx context.Context, p budget.Purpose) context.Context {
 	return context.WithValue(ctx, purposeKey{}, p)
 }
 
+// ForPart has calls that are for blocks count as a part of these that has a purpose of its own. Those for anything else, as for an index that is made anew, stay what they are.
+func ForPart(ctx context.Context, p budget.Purpose) context.Context {
+	if PurposeOf(ctx) != budget.Blocks {
+		return ctx
+	}
+	return For(ctx, p)
+}
+
 // PurposeOf is what calls under a context are for.
 func PurposeOf(ctx context.Context) budget.Purpose {
 	p, _ := ctx.Value(purposeKey{}).(budget.Purpose)

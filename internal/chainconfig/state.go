@@ -77,7 +77,7 @@ type Plan struct {
 	// stay while they are about right.
 	Behind string `json:"behind,omitempty"`
 	// GivenUp is what isn't asked for since what is left of the day wouldn't last: of "reindexing", "trust", "pasts", "pool_keys", "holders", "members",
-	// "samples" and "agreement", the one first that was given up first.
+	// "samples", "agreement" and "pool_states", the one first that was given up first.
 	GivenUp []string `json:"given_up,omitempty"`
 	// Unit is what the following is counted in; empty where the endpoints allow any number a day. PerDay is what they allow in a UTC day, and
 	// Left what is left of today's. Needed is what the blocks of a day take, as was measured last; 0 before.

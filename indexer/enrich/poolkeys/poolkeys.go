@@ -312,11 +312,8 @@ func (f *Finder) next() (pools []market.Address, to uint64) {
 
 // Run searches until ctx ends. In an index that is made anew the search counts as Reindexing.
 func (f *Finder) Run(ctx context.Context) {
+	ctx = rpc.ForPart(ctx, budget.PoolKeys)
 	purpose := rpc.PurposeOf(ctx)
-	if purpose == budget.Blocks {
-		purpose = budget.PoolKeys
-		ctx = rpc.For(ctx, purpose)
-	}
 	for {
 		pause := lookPause
 		if f.GivesUp(purpose) || !f.look(ctx) {
