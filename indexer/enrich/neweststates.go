@@ -72,16 +72,20 @@ func (e *enrichment) takeAllStates(ctx context.Context) error {
 	return nil
 }
 
-// takeStates takes in the states before a block that an earlier index kept, or that were told when the block's parent was the newest. A block may
-// be taken up more than once: its states stay until the one after it.
+// takeStates takes in the states before a block that an earlier index kept, or that were told when the block's parent was the newest. A block may be taken up more than once: its
+// states stay until the one after it. A block without events changes no pool, and is no block of the past to a fresh index: known pools' states wait for the first one with some.
 func (e *enrichment) takeStates(ctx context.Context, b *market.Block) error {
 	if err := e.takeKeptStates(ctx, b); err != nil {
 		return err
 	}
 	n := &e.newestStates
 	n.list = slices.DeleteFunc(n.list, func(s newestState) bool { return s.after.Number+1 < b.Number })
-	for _, s := range n.list {
+	for i, s := range n.list {
 		if s.after.Hash != b.Parent || slices.ContainsFunc(b.Facts, isStateOf(s.pool.Pool)) {
+			continue
+		}
+		if len(b.Txs) == 0 && !s.isNew {
+			n.list[i].after = ref(b)
 			continue
 		}
 		if err := e.Load(ctx, market.Wanted{Pools: []market.Address{s.pool.Pool}, ExpireFrom: 1}); err != nil {

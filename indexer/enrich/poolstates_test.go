@@ -343,3 +343,61 @@ func TestQuotesArePricedOnceStatesAreTakenUp(t *testing.T) {
 		t.Errorf("nodes are asked before the blocks %v for %v", nodes.asked, nodes.purposes)
 	}
 }
+
+// TestNewestStatesWaitForABlockWithEvents has nodes tell the newest states of two pools after block 1. Blocks without events follow, which a fresh index that is given the facts
+// doesn't read: the state of the pool that the index knew is a fact of the first block with events. That of a pool which the index found itself, and which a quote needs for
+// its price, doesn't wait. A block whose parent is another one has no use for either.
+func TestNewestStatesWaitForABlockWithEvents(t *testing.T) {
+	t.Parallel()
+	const known, found, weth = 4, 5, 3
+	type link struct{ number, hash, parent byte }
+	for name, c := range map[string]struct {
+		blocks               []link // the last one has events
+		wantKnown, wantFound []uint64
+	}{
+		"none is empty":                {[]link{{2, 2, 1}}, []uint64{2}, []uint64{2}},
+		"one is empty":                 {[]link{{2, 2, 1}, {3, 3, 2}}, []uint64{3}, []uint64{2}},
+		"three are empty":              {[]link{{2, 2, 1}, {3, 3, 2}, {4, 4, 3}, {5, 5, 4}}, []uint64{5}, []uint64{2}},
+		"one is taken up twice":        {[]link{{2, 2, 1}, {2, 2, 1}, {3, 3, 2}}, []uint64{3}, []uint64{2, 2}},
+		"one is taken back":            {[]link{{2, 2, 1}, {3, 3, 2}, {3, 30, 2}}, nil, []uint64{2}},
+		"the first has another parent": {[]link{{2, 20, 10}, {3, 30, 20}}, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := enricherOf(machineOf(t, at(weth)), &mockStates{}, nil)
+			for _, pool := range []byte{known, found} {
+				e.newestStates.keep(newestState{
+					after: chain.Ref{Number: 1, Hash: market.Hash{1}}, isNew: pool == found,
+					pool:  market.PoolCreated{Pool: at(pool), Protocol: market.UniswapV3, Token0: at(2), Token1: at(weth), TickSpacing: 1},
+					state: chain.PoolState{Known: true, PoolStateFact: market.PoolStateFact{Pool: at(pool)}},
+				})
+			}
+			has := map[market.Address][]uint64{}
+			for i, l := range c.blocks {
+				b := market.Block{Header: market.Header{Number: uint64(l.number), Hash: market.Hash{l.hash}, Parent: market.Hash{l.parent}}}
+				if i == len(c.blocks)-1 {
+					b.Txs = []market.Tx{{Logs: []market.Log{{Event: market.Swap{Pool: at(9)}}}}}
+				}
+				s := derive.NewState(market.Beginning{})
+				s.Put(market.Wanted{Pools: []market.Address{at(known), at(found)}}, market.Rows{Pools: []market.Pool{
+					{ID: at(known), Base: at(2), Quote: at(weth), Protocol: market.UniswapV3, TickSpacing: 1, Untrusted: market.UntrustedTicks},
+				}})
+				n := &enrichment{Enricher: e, state: s, blocks: []market.Block{b}, following: true}
+				if err := n.takeAllStates(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range n.facts {
+					if state, ok := f.Fact.(market.PoolStateFact); ok {
+						has[state.Pool] = append(has[state.Pool], f.Block)
+					}
+				}
+			}
+			if got := has[at(known)]; !slices.Equal(got, c.wantKnown) {
+				t.Errorf("the known pool's state is a fact of the blocks %v, want %v", got, c.wantKnown)
+			}
+			if got := has[at(found)]; !slices.Equal(got, c.wantFound) {
+				t.Errorf("the found pool's state is a fact of the blocks %v, want %v", got, c.wantFound)
+			}
+		})
+	}
+}
