@@ -120,6 +120,9 @@ func (m *Measurement) Served(ctx context.Context, f func(api *lab.Served) error)
 	return api.End(func() error { return f(api) })
 }
 
+// Keep has the start-ups of these rounds count alone.
+func (m *Measurement) Keep(rounds []int) { m.ready = lab.Pick(m.ready, rounds) }
+
 // Judged begins a table of what there are bounds for.
 func (m *Measurement) Judged(peak int64) *lab.Table {
 	t := lab.NewTable("", ">wanted", ">measured", "each round", "")
@@ -137,7 +140,6 @@ type cpuMeasurement struct {
 
 	rates []float64
 	runs  map[float64][]cpuRun
-	peak  int64 // of any of the servers, in bytes
 }
 
 // Command is the command.
@@ -150,6 +152,7 @@ func Command() lab.Command {
 			"nothing arrives what that takes can be told from the rest. See docs/benchmarks.md#the-launch-board.",
 		Flags: func(f *flag.FlagSet) {
 			o.Flags(f)
+			o.QuietFlag(f)
 			f.DurationVar(&o.Duration, "cpu-duration", o.Duration, "how long CPU is measured at each rate, in whole rankings of 15 s")
 			f.Func("rates", "trades per second, separated by spaces (default 2000 200 20 0)", func(list string) (err error) {
 				rates, err = parseRates(list)
@@ -174,7 +177,9 @@ func parseRates(list string) (out []float64, err error) {
 		if err != nil || rate < 0 || rate > 1e6 {
 			return nil, fmt.Errorf("%q is no number of trades per second from 0 to 1000000", word)
 		}
-		out = append(out, rate)
+		if !slices.Contains(out, rate) {
+			out = append(out, rate)
+		}
 	}
 	if len(out) == 0 {
 		return nil, errors.New("name one at least")
@@ -186,17 +191,35 @@ func (m *cpuMeasurement) measure(ctx context.Context) error {
 	if err := lab.Heading(os.Stdout, fmt.Sprintf("%s. %d round(s), medians: %s at each rate.", m.Measurement, m.Rounds, m.Duration)); err != nil {
 		return err
 	}
-	for round := range m.Rounds {
-		if err := m.round(ctx, round); err != nil {
-			return err
+	kept, err := m.QuietRounds(os.Stdout, func(round int) (float64, error) { return m.round(ctx, round) })
+	if err != nil {
+		return err
+	}
+	m.Keep(kept)
+	return lab.WriteTables(os.Stdout, m.report(slices.Sorted(slices.Values(m.rates))), m.judge())
+}
+
+// Keep has these rounds count alone.
+func (m *cpuMeasurement) Keep(rounds []int) {
+	m.Measurement.Keep(rounds)
+	for rate, runs := range m.runs {
+		m.runs[rate] = lab.Pick(runs, rounds)
+	}
+}
+
+// peak is the most memory that any of the servers had, in bytes.
+func (m *cpuMeasurement) peak() (most int64) {
+	for _, runs := range m.runs {
+		for i := range runs {
+			most = max(most, runs[i].used.Ended.Peak)
 		}
 	}
-	return lab.WriteTables(os.Stdout, m.report(slices.Sorted(slices.Values(m.rates))), m.judge())
+	return most
 }
 
 // judge holds what there are bounds for against them.
 func (m *cpuMeasurement) judge() *lab.Table {
-	t := m.Judged(m.peak)
+	t := m.Judged(m.peak())
 	if ranks := lab.Values(m.runs[0], func(r *cpuRun) float64 { return lab.Milliseconds(r.rank) }); len(ranks) > 0 {
 		t.Add("CPU of a ranking, ms", fmt.Sprintf("at most %d", wantedRank.Milliseconds()), fmt.Sprintf("%.0f", lab.Middle(ranks)), lab.Each(ranks, "%.0f"),
 			lab.Verdict(lab.Middle(ranks) <= lab.Milliseconds(wantedRank)))

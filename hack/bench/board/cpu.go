@@ -21,21 +21,22 @@ type cpuRun struct {
 // sampledEvery is how often the server's CPU is read: the server looks at the database twice as often.
 const sampledEvery = time.Second
 
-// round measures every rate, on one server.
-func (m *cpuMeasurement) round(ctx context.Context, round int) error {
-	return m.Served(ctx, func(api *lab.Served) error {
+// round measures every rate, on one server. It gives the most cores that other programs used meanwhile.
+func (m *cpuMeasurement) round(ctx context.Context, round int) (others float64, err error) {
+	err = m.Served(ctx, func(api *lab.Served) error {
 		for _, rate := range m.rates {
 			r := &cpuRun{}
 			var err error
 			if r.arrived, err = m.Arrivals.During(ctx, rate, func() error { return m.sample(ctx, api, rate, r) }); err != nil {
 				return err
 			}
-			lab.Say("%s, round %d of %d: %g trades/s: %.0f ms of CPU per %s; %s", m.Database, round+1, m.Rounds, rate, cpuPerRanking(r), rankEvery, r.arrived)
-			m.peak = max(m.peak, r.used.Ended.Peak)
+			lab.Say("%s, round %d: %g trades/s: %.0f ms of CPU per %s; %s", m.Database, round+1, rate, cpuPerRanking(r), rankEvery, r.arrived)
+			others = max(others, r.used.Others())
 			m.runs[rate] = append(m.runs[rate], *r)
 		}
 		return nil
 	})
+	return others, err
 }
 
 func (m *cpuMeasurement) sample(ctx context.Context, api *lab.Served, rate float64, r *cpuRun) error {

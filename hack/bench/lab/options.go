@@ -13,6 +13,8 @@ import (
 type Options struct {
 	Rounds           int
 	Duration, WarmUp time.Duration
+	// Quiet is how many cores other programs may use in a round that counts; 0 is any number.
+	Quiet float64
 	// Runs is how many of them one server goes through.
 	Runs int
 	// DB is "sqlite", "postgres" or "both".
@@ -66,6 +68,8 @@ func (o *Options) check() ([]string, error) {
 	switch {
 	case o.Rounds < 1 || o.Duration <= 0 || o.Clients < 1:
 		return nil, errors.New("--rounds, --clients and the durations must be positive")
+	case o.Quiet < 0:
+		return nil, errors.New("--quiet must not be negative")
 	case serves > longestServed:
 		return nil, fmt.Errorf("measured for %s at a time one server serves for %s; its chains would be stale after %s", o.Duration, serves, longestServed)
 	case o.Size.Tokens < 100 && o.Size.Launches < 1000 || o.Size.Trades < 0:

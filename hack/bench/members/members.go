@@ -2,6 +2,7 @@
 package members
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,6 +69,7 @@ func Command() lab.Command {
 		Flags: func(f *flag.FlagSet) {
 			o.Flags(f)
 			o.LoadFlags(f)
+			o.QuietFlag(f)
 			f.Float64Var(&o.Rate, "rate", o.Rate, "requests per second")
 			f.Float64Var(&arriving, "arriving", arriving, "trades per second that arrive")
 			f.IntVar(&s.members, "members", s.members, "members, every second one with two wallets")
@@ -104,25 +106,28 @@ func (m *measurement) measure(ctx context.Context) error {
 	if err := lab.Heading(os.Stdout, about); err != nil {
 		return err
 	}
-	var peak int64
-	for round := range m.Rounds {
-		err := m.Served(ctx, func(api *lab.Served) error {
+	kept, err := m.QuietRounds(os.Stdout, func(round int) (others float64, err error) {
+		err = m.Served(ctx, func(api *lab.Served) error {
 			r, err := m.round(ctx, api, uint64(round))
 			if err != nil {
 				return err
 			}
-			peak = max(peak, r.used.Ended.Peak)
+			others = r.used.Others()
 			m.runs = append(m.runs, *r)
 			for kind, name := range kinds {
-				lab.Say("%s, round %d of %d: %s: %d of 200, %d of 503", m.Database, round+1, m.Rounds, name, len(r.of.Of(kind, http.StatusOK)), len(r.of.Of(kind, lab.Refused)))
+				lab.Say("%s, round %d: %s: %d of 200, %d of 503", m.Database, round+1, name, len(r.of.Of(kind, http.StatusOK)), len(r.of.Of(kind, lab.Refused)))
 			}
 			lab.Say("%s", r.arrived)
 			return nil
 		})
-		if err != nil {
-			return err
-		}
+		return others, err
+	})
+	if err != nil {
+		return err
 	}
+	m.Keep(kept)
+	m.runs = lab.Pick(m.runs, kept)
+	peak := slices.MaxFunc(m.runs, func(a, b run) int { return cmp.Compare(a.used.Ended.Peak, b.used.Ended.Peak) }).used.Ended.Peak
 	return lab.WriteTables(os.Stdout, m.report(), m.judged(peak), lab.EachRound(m.runs, machine))
 }
 
