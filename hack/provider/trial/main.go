@@ -87,7 +87,7 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	flags.IntVar(&s.txs, "txs", 40, "about how many made-up transactions a block has")
 	flags.IntVar(&s.logs, "logs", 160, "about how many logs they have together")
 	flags.IntVar(&s.past, "past", 100, "blocks of full volume before now")
-	flags.Float64Var(&s.reorgRate, "reorgs", 0.01, "part of the blocks that are followed by a reorg")
+	flags.Float64Var(&s.reorgRate, "reorgs", 0.01, "part of the blocks that are followed by a reorg; 0.01 is more than is published of any chain of the samples (docs/mainnet.md)")
 	flags.IntVar(&s.depth, "reorg-depth", 2, "most blocks that a reorg replaces")
 	flags.IntVar(&s.parallel, "parallel", 1, "trials at the same time")
 	flags.BoolVar(&s.whole, "whole", false, "begin at the stand-in's first block, where no pool is older than the index, instead of at the head as the samples do")
