@@ -30,10 +30,10 @@ type newestState struct {
 	isNew bool
 }
 
-// askNewestStates asks pools for their newest state where no node keeps that before a block. While states are given up it has the pools asked later, as if no node told any.
+// askNewestStates asks pools for their newest state where no node keeps that before a block. While states are given up it has pools that aren't new asked later, as if no node told any.
 func (e *enrichment) askNewestStates(ctx context.Context, b *market.Block, pools []market.PoolCreated, areNew bool) error {
 	var told []chain.StatesAfter
-	if ctx, asks := e.asksStates(ctx); asks && e.following { // far below the head it is no use
+	if ctx, asks := e.asksStates(ctx); (asks || areNew) && e.following { // far below the head it is no use
 		var err error
 		if told, err = e.Nodes.NewestPoolStates(ctx, pools); err != nil {
 			return err

@@ -317,8 +317,8 @@ func TestStatesThatAreGivenUpAreAskedLater(t *testing.T) {
 	}
 }
 
-// TestQuotesArePricedOnceStatesAreTakenUp has a quote without a price: its pools are looked for with the first block before which states aren't given up.
-func TestQuotesArePricedOnceStatesAreTakenUp(t *testing.T) {
+// TestQuotesArePricedWhileStatesAreGivenUp has a quote without a price: its pools are looked for, although other pools' states are given up.
+func TestQuotesArePricedWhileStatesAreGivenUp(t *testing.T) {
 	t.Parallel()
 	cfg := &chainconfig.Chain{
 		ID: "test", Family: chainconfig.EVM, Start: chainconfig.Start{Now: true}, Native: chainconfig.Native{Wrapped: at(3)},
@@ -331,15 +331,14 @@ func TestQuotesArePricedOnceStatesAreTakenUp(t *testing.T) {
 	nodes := &mockStates{}
 	e := enricherOf(m, nodes, nil)
 	e.Config = cfg
-	number := uint64(0)
-	e.GivesUp = func(p budget.Purpose) bool { return p == budget.PoolStates && number < 3 }
-	for number = 1; number < 3+firstQuotePause; number++ {
+	e.GivesUp = func(p budget.Purpose) bool { return p == budget.PoolStates }
+	for number := uint64(1); number < 1+firstQuotePause; number++ {
 		n := &enrichment{Enricher: e, state: derive.NewState(market.Beginning{}), blocks: []market.Block{{Header: market.Header{Number: number}}}}
 		if err := n.quotePools(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !slices.Equal(nodes.asked, []uint64{3}) || !slices.Equal(nodes.purposes, []budget.Purpose{budget.PoolStates}) {
+	if !slices.Equal(nodes.asked, []uint64{1}) || !slices.Equal(nodes.purposes, []budget.Purpose{budget.PoolStates}) {
 		t.Errorf("nodes are asked before the blocks %v for %v", nodes.asked, nodes.purposes)
 	}
 }

@@ -17,7 +17,7 @@ const (
 
 // quotePools looks for pools that price the declared quotes and are older than the index, where it begins in the middle of the chain: without
 // it nothing had a price before somebody trades in one of them. It asks the declared exchanges for their pools of each quote with the pegged
-// ones, and the pools for what they hold.
+// ones, and the pools for what they hold. That is never given up: it is asked seldom, and nothing has a price without it.
 func (e *enrichment) quotePools(ctx context.Context) error {
 	if len(e.blocks) == 0 || !e.Config.Start.Now && e.Config.Start.Block == 0 {
 		return nil
@@ -31,8 +31,8 @@ func (e *enrichment) quotePools(ctx context.Context) error {
 		return err
 	}
 	last := e.quotesSought
-	ctx, asks := e.asksStates(ctx)
-	if !asks || last.pause > 0 && b.Number < last.asked+last.pause {
+	ctx, _ = e.asksStates(ctx)
+	if last.pause > 0 && b.Number < last.asked+last.pause {
 		return nil
 	}
 	e.quotesSought = notPool{asked: b.Number, pause: min(max(2*last.pause, firstQuotePause), longestQuotePause)}
