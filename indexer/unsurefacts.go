@@ -5,8 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/enrich"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -102,7 +104,8 @@ func (ix *Indexer) doubtFacts(ctx context.Context, h chain.Header) (back bool, e
 	asked := 0
 	for i := 0; i < len(ix.facts.list) && asked < factsAtOnce; i++ {
 		u := &ix.facts.list[i]
-		if u.Block > h.Number || !u.pause.isOver(ix.o.Now()) {
+		_, isState := u.Fact.(market.PoolStateFact)
+		if u.Block > h.Number || !u.pause.isOver(ix.o.Now()) || isState && ix.plan.GivesUp(budget.PoolStates) {
 			continue
 		}
 		asked++
@@ -224,7 +227,7 @@ func (ix *Indexer) poolStateAgain(ctx context.Context, block uint64, f market.Po
 	if p == nil {
 		return f, true, nil
 	}
-	states, gone, err := ix.nodes.PoolStates(ctx, chain.Ref{Number: block - 1}, []market.PoolCreated{chain.CreatedOf(p)})
+	states, gone, err := ix.nodes.PoolStates(rpc.ForPart(ctx, budget.PoolStates), chain.Ref{Number: block - 1}, []market.PoolCreated{chain.CreatedOf(p)})
 	if err != nil || gone {
 		return nil, false, err
 	}

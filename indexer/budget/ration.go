@@ -13,6 +13,8 @@ type Ration struct {
 	up int // how many are given up, the last ones
 	// rates are what each purpose takes a second; of one that is given up what it took before.
 	rates [purposes]float64
+	// seconds is how many remained at the last decision; 0 before the first.
+	seconds float64
 }
 
 // Decide holds what each purpose takes a second against what is left of the day, of which so many seconds remain. It keeps as many purposes as
@@ -20,6 +22,10 @@ type Ration struct {
 func (r *Ration) Decide(left, seconds float64, rates [purposes]float64) {
 	kept := int(purposes) - r.up
 	copy(r.rates[:kept], rates[:kept])
+	if r.GivesUp(PoolStates) && r.seconds > 0 {
+		r.rates[PoolStates] *= fade(r.seconds - seconds)
+	}
+	r.seconds = seconds
 	need, fits := r.rates[Blocks]*seconds, 1
 	for p := Blocks + 1; p < purposes; p++ {
 		ahead := seconds
@@ -37,6 +43,15 @@ func (r *Ration) Decide(left, seconds float64, rates [purposes]float64) {
 		fits++
 	}
 	r.up = int(purposes) - fits
+}
+
+// fade is what is left of the rate of PoolStates after so many seconds in which they were given up. The pools that an index met at once are a part of a day, and of no other:
+// a negative time is that of a new day.
+func fade(passed float64) float64 {
+	if passed < 0 {
+		return 0
+	}
+	return max(0, 1-passed/statesAhead)
 }
 
 // GivesUp reports whether a purpose is given up.

@@ -95,6 +95,35 @@ func TestManyPoolsAtTheBeginningOfADay(t *testing.T) {
 	}
 }
 
+// TestStatesAreTakenUpAgain has states given up because they took much in a short time: that is forgotten in the course of hours, and with the day.
+func TestStatesAreTakenUpAgain(t *testing.T) {
+	t.Parallel()
+	const day, often = 86_400, 0.9
+	givenUp := func(t *testing.T) *Ration {
+		t.Helper()
+		r := &Ration{}
+		if r.Decide(94_100, day-1000, [purposes]float64{often, 5}); !r.GivesUp(PoolStates) {
+			t.Fatal("they aren't given up")
+		}
+		return r
+	}
+	r := givenUp(t)
+	if r.Decide(100_000, day, [purposes]float64{often}); r.GivesUp(PoolStates) {
+		t.Error("on the next day they are given up still")
+	}
+	r = givenUp(t)
+	hours := 0
+	for left := float64(94_100); r.GivesUp(PoolStates) && hours < 24; hours++ {
+		for minute := range 60 {
+			left -= often * 60
+			r.Decide(left, day-1000-float64(hours*3600+minute*60+60), [purposes]float64{often})
+		}
+	}
+	if hours == 0 || hours > 3 {
+		t.Errorf("they are taken up after %d hours", hours)
+	}
+}
+
 // TestASpentDayGivesUpAllButBlocks asks for nothing any more, since nothing is left: that isn't enough for what asks for nothing.
 func TestASpentDayGivesUpAllButBlocks(t *testing.T) {
 	t.Parallel()

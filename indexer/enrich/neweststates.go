@@ -40,7 +40,7 @@ func (e *enrichment) askNewestStates(ctx context.Context, b *market.Block, pools
 		}
 	}
 	for i, p := range pools {
-		n := notPool{asked: b.Number, pause: stateGonePause}
+		n := notPool{asked: b.Number, pause: max(stateGonePause, e.stateless[p.Pool].pause)}
 		for _, t := range told {
 			if s := t.States[i]; s.Known && t.After.Number+1 >= b.Number && t.After.Number < b.Number+newestAhead {
 				e.newestStates.keep(newestState{t.After, p, s, areNew})

@@ -125,9 +125,9 @@ func (m *measurement) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	peak := slices.MaxFunc(m.runs, func(a, b run) int { return cmp.Compare(a.used.Ended.Peak, b.used.Ended.Peak) }).used.Ended.Peak
 	m.Keep(kept)
 	m.runs = lab.Pick(m.runs, kept)
-	peak := slices.MaxFunc(m.runs, func(a, b run) int { return cmp.Compare(a.used.Ended.Peak, b.used.Ended.Peak) }).used.Ended.Peak
 	return lab.WriteTables(os.Stdout, m.report(), m.judged(peak), lab.EachRound(m.runs, machine))
 }
 

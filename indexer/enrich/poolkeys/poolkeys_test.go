@@ -286,6 +286,29 @@ func TestABlockTellsOfAPoolWhicheverOthersAreKnown(t *testing.T) {
 	}
 }
 
+// TestABlockTellsOfAFeeWhicheverOthersAreKnown is the same for pools whose trades say an unusual fee.
+func TestABlockTellsOfAFeeWhicheverOthersAreKnown(t *testing.T) {
+	t.Parallel()
+	const fee = 2500
+	var txs []market.Tx
+	var pools []market.Address
+	for i := range uint16(feesTried + 1) {
+		token := account(1000 + i)
+		pools = append(pools, pricedOf(token, weth, fee))
+		txs = append(txs, withFees(trade([]market.Address{pools[i], pools[0]}, token), fee, fee))
+	}
+	b := blockOf(100, txs...)
+	f, _ := finderOf(&mockNodes{})
+	if all := f.provenBy(b, pools); len(all) != feesTried {
+		t.Errorf("%d pools are known", len(all))
+	}
+	for i, pool := range pools {
+		if alone := f.provenBy(b, []market.Address{pool}); len(alone) == 1 != (i < feesTried) {
+			t.Errorf("pool %d alone is %v", i, alone)
+		}
+	}
+}
+
 // TestUsualPoolsAreKnownFromTheirFirstTradeOn has indexes of the same random blocks: one that begins with the first of them, and others that begin, or begin again,
 // in between, behind nodes that know other pools or fail to give logs. Each knows a pool with a usual key, or whose trades say its fee, in the first block of its own that trades
 // in it.

@@ -2,7 +2,6 @@ package poolkeys
 
 import (
 	"iter"
-	"maps"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -12,9 +11,10 @@ import (
 const (
 	// tokensTried is the most tokens of one block that are tried for one pool.
 	tokensTried = 16
-	// poolsTried is the most V4 pools of one block that are looked at, known ones among them: some 900,000 hashes with five quotes if each moves tokens of its own, 500,000 of
-	// them for the fees that swaps paid.
+	// poolsTried is the most V4 pools of one block that are looked at, known ones among them: some 400,000 hashes with five quotes if each moves tokens of its own.
 	poolsTried = 1024
+	// feesTried is the most V4 pools of one block of which the fee is tried that their swap paid, known ones among them: some 70,000 hashes with five quotes.
+	feesTried = 128
 )
 
 // provenBy gives the pools without a hook that a block itself tells: those with a usual fee, and those whose trades say their fee. The id of a pool is the hash of its key, and
@@ -43,9 +43,17 @@ func (f *Finder) provenBy(b *market.Block, pools []market.Address) (known []mark
 }
 
 // provenByFee gives those of an exchange's pools whose fee is the one that their first swap in a block paid. That is so unless the protocol takes a share, or the fee isn't
-// fixed. Of each pool has the tokens that move with its trades.
+// fixed. Of each pool of has the tokens that move with its trades. A pool beyond the block's first feesTried isn't tried.
 func (f *Finder) provenByFee(b *market.Block, x chainconfig.Exchange, of map[market.Address][]market.Address) (known []market.PoolCreated) {
-	for swap := range swapsOf(b, slices.Collect(maps.Keys(of))) {
+	first := map[market.Address]bool{}
+	for swap := range v4SwapsOf(b) {
+		if first[swap.Pool] {
+			continue
+		}
+		if len(first) == feesTried {
+			break
+		}
+		first[swap.Pool] = true
 		for _, token := range of[swap.Pool] {
 			pools := f.Nodes.UsualPools([]chainconfig.Exchange{x}, f.pairsOf(token), swap.FeePips)
 			if i := slices.IndexFunc(pools, func(p market.PoolCreated) bool { return p.Pool == swap.Pool }); i >= 0 {
@@ -53,9 +61,21 @@ func (f *Finder) provenByFee(b *market.Block, x chainconfig.Exchange, of map[mar
 				break
 			}
 		}
-		delete(of, swap.Pool) // its other swaps aren't tried
 	}
 	return known
+}
+
+// v4SwapsOf are a block's swaps of V4 pools.
+func v4SwapsOf(b *market.Block) iter.Seq[market.Swap] {
+	return func(yield func(market.Swap) bool) {
+		for i := range b.Txs {
+			for _, l := range b.Txs[i].Logs {
+				if swap, ok := l.Event.(market.Swap); ok && swap.Pool.Kind() == market.V4Pool && !yield(swap) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // pairsOf are a token's pairs with the quotes.
