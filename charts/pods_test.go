@@ -436,7 +436,7 @@ func TestMembersReachTheAPI(t *testing.T) {
 		has := func(policy, direction, side string, want map[string]any) bool {
 			rules, _ := at(one(t, all, "NetworkPolicy", name+policy), "spec", direction).([]any)
 			for _, rule := range rules {
-				of := rule.(map[string]any)
+				of, _ := rule.(map[string]any)
 				peers, _ := of[side].([]any)
 				if reflect.DeepEqual(of["ports"], port) && slices.ContainsFunc(peers, func(p any) bool { return reflect.DeepEqual(p, want) }) {
 					return true
