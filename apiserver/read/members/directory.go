@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/compact"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store/social"
@@ -47,11 +48,11 @@ type Directory struct {
 	registry Registry
 
 	mu      sync.RWMutex
-	members map[member.ID]*person
+	members *compact.Map[member.ID, person]
 	numbers map[member.Number]*person
 	// handles has the members by their handles, in lower case.
-	handles map[string]*person
-	wallets map[Account]owned
+	handles *compact.Map[string, *person]
+	wallets *compact.Map[Account, owned]
 	chains  *ChainNumbers
 	// last is the number of the newest change that was taken in.
 	last int64
@@ -70,15 +71,19 @@ type Directory struct {
 type person struct {
 	Member
 
-	id      member.ID
-	wallets []Account
+	id member.ID
+	// wallets are their places among the directory's.
+	wallets []uint32
 }
 
-// owned is a wallet with whose it is.
+// owned is a wallet with whose it is. It has no pointer: there are very many.
 type owned struct {
-	of                 *person
-	since              int64
+	Account
+
+	// of is the place of its member among the directory's.
+	of                 uint32
 	isPublic, isProved bool
+	since              int64
 }
 
 // NewDirectory knows nobody yet.
@@ -89,8 +94,9 @@ func NewDirectory(r Registry) *Directory {
 }
 
 func (d *Directory) clear() {
-	d.members, d.numbers, d.handles = map[member.ID]*person{}, map[member.Number]*person{}, map[string]*person{}
-	d.wallets, d.last = map[Account]owned{}, 0
+	d.members, d.numbers = compact.New(func(p *person) member.ID { return p.id }), map[member.Number]*person{}
+	d.handles = compact.New(func(p **person) string { return member.HandleKey((*p).Handle) })
+	d.wallets, d.last = compact.New(func(w *owned) Account { return w.Account }), 0
 	d.moved, d.allMoved = map[Account]bool{}, true
 	d.whole = false
 	d.version++
@@ -103,7 +109,7 @@ func (d *Directory) Of(f chainconfig.Family, address market.Address, chain strin
 	defer d.mu.RUnlock()
 	for w := range d.at(f, address, chain) {
 		if w.isPublic {
-			return w.of.Handle
+			return d.memberOf(w).Handle
 		}
 	}
 	return ""
@@ -114,29 +120,32 @@ func (d *Directory) Owner(f chainconfig.Family, address market.Address, chain st
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	for o := range d.at(f, address, chain) {
-		if o.of.Handle != "" {
-			return Wallet{Member: o.of.Member, IsPublic: o.isPublic, IsProved: o.isProved, Since: o.since}, true
+		if p := d.memberOf(o); p.Handle != "" {
+			return Wallet{Member: p.Member, IsPublic: o.isPublic, IsProved: o.isProved, Since: o.since}, true
 		}
 	}
 	return w, false
 }
 
 // at are the wallets that an account may be on a chain: one on all chains of its family, and one on that chain alone.
-func (d *Directory) at(f chainconfig.Family, address market.Address, chain string) iter.Seq[owned] {
-	return func(yield func(owned) bool) {
+func (d *Directory) at(f chainconfig.Family, address market.Address, chain string) iter.Seq[*owned] {
+	return func(yield func(*owned) bool) {
 		if chainconfig.FamilyOf(address) != f {
 			return
 		}
-		if w, ok := d.wallets[Account{Address: address}]; ok && !yield(w) {
+		if w := d.wallets.Find(Account{Address: address}); w != nil && !yield(w) {
 			return
 		}
 		if alone, ok := d.chains.Known(address, chain); ok {
-			if w, ok := d.wallets[alone]; ok {
+			if w := d.wallets.Find(alone); w != nil {
 				yield(w)
 			}
 		}
 	}
 }
+
+// memberOf is whose a wallet is.
+func (d *Directory) memberOf(w *owned) *person { return d.members.At(w.of) }
 
 // IsEmpty reports whether no member is known: there is none, or the registry couldn't be read for long.
 func (d *Directory) IsEmpty() bool {
@@ -167,19 +176,18 @@ func (d *Directory) Count() int {
 func (d *Directory) Has(handle string) bool {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	_, ok := d.handles[member.HandleKey(handle)]
-	return ok
+	return d.handles.Find(member.HandleKey(handle)) != nil
 }
 
 // Named gives the member with a handle, whose case is ignored; ok is false if there is none.
 func (d *Directory) Named(handle string) (m Member, ok bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	p := d.handles[member.HandleKey(handle)]
+	p := d.handles.Find(member.HandleKey(handle))
 	if p == nil {
 		return m, false
 	}
-	return p.Member, true
+	return (*p).Member, true
 }
 
 // IsWhole reports whether everybody is known whom the registry had a moment ago.
@@ -279,7 +287,7 @@ func (d *Directory) erasedWallets(ctx context.Context, list []social.Change) (er
 		if m == nil || m.LeftAt > 0 {
 			continue
 		}
-		p := d.members[m.ID]
+		p := d.members.Find(m.ID)
 		if p == nil || p.Handle == "" || len(p.wallets) == 0 {
 			continue
 		}
@@ -287,7 +295,8 @@ func (d *Directory) erasedWallets(ctx context.Context, list []social.Change) (er
 		if err != nil {
 			return nil, err
 		}
-		for _, a := range p.wallets {
+		for _, place := range p.wallets {
+			a := d.wallets.At(place).Account
 			if !slices.ContainsFunc(has, func(w member.Wallet) bool { return w.Key() == d.keyOf(a) }) {
 				erased = append(erased, a)
 			}
@@ -305,78 +314,82 @@ func (d *Directory) take(c *social.Change) {
 		return
 	}
 	m := c.Member
-	p := d.members[m.ID]
 	if m.LeftAt > 0 {
-		if p == nil {
-			return
-		}
-		for _, a := range slices.Clone(p.wallets) { // they may be erased before their changes were seen
-			d.remove(a)
-		}
-		d.forgetHandle(p)
-		delete(d.numbers, p.Number)
-		delete(d.members, m.ID)
+		d.leave(m.ID)
 		return
 	}
-	p = d.person(m.ID)
+	p := d.members.At(d.person(m.ID))
 	if p.Handle != m.Handle {
-		for _, a := range p.wallets {
-			d.move(a)
+		for _, place := range p.wallets {
+			d.move(d.wallets.At(place).Account)
 		}
 	}
 	d.forgetHandle(p)
-	d.handles[member.HandleKey(m.Handle)] = p
 	p.Member = Member{Number: m.Number, Handle: m.Handle, AvatarURL: m.AvatarURL, JoinedAt: m.JoinedAt}
+	d.handles.Put(p)
 	d.numbers[m.Number] = p
+}
+
+// leave forgets a member with their wallets, which may be erased before their changes were seen.
+func (d *Directory) leave(id member.ID) {
+	p := d.members.Find(id)
+	if p == nil {
+		return
+	}
+	d.forgetHandle(p)
+	delete(d.numbers, p.Number)
+	for _, place := range slices.Clone(p.wallets) {
+		d.remove(d.wallets.At(place).Account)
+	}
+	d.members.Remove(id)
 }
 
 // forgetHandle removes a member's handle, unless somebody else has it by now.
 func (d *Directory) forgetHandle(of *person) {
-	if key := member.HandleKey(of.Handle); d.handles[key] == of {
-		delete(d.handles, key)
+	key := member.HandleKey(of.Handle)
+	if p := d.handles.Find(key); p != nil && *p == of {
+		d.handles.Remove(key)
 	}
 }
 
-// person is a member, known or not yet.
-func (d *Directory) person(id member.ID) *person {
-	p := d.members[id]
-	if p == nil {
-		p = &person{id: id}
-		d.members[id] = p
+// person is the place of a member, known or not yet.
+func (d *Directory) person(id member.ID) uint32 {
+	place, ok := d.members.Place(id)
+	if !ok {
+		place = d.members.Put(person{id: id})
 	}
-	return p
+	return place
 }
 
 func (d *Directory) takeWallet(w *member.Wallet) {
 	a := d.chains.Account(w.Address, w.Chain)
-	former, was := d.wallets[a]
 	if w.RemovedAt > 0 || w.MemberLeft {
 		d.remove(a)
 		return
 	}
-	if was && former.of.id == w.Member && former.isPublic == w.Public {
+	if former := d.wallets.Find(a); former != nil && d.memberOf(former).id == w.Member && former.isPublic == w.Public {
 		former.isProved, former.since = w.Proof != nil, w.Since
-		d.wallets[a] = former
 		return
 	}
 	d.remove(a)
-	p := d.person(w.Member)
-	d.wallets[a] = owned{of: p, since: w.Since, isPublic: w.Public, isProved: w.Proof != nil}
+	of := d.person(w.Member)
+	place := d.wallets.Put(owned{Account: a, of: of, since: w.Since, isPublic: w.Public, isProved: w.Proof != nil})
 	d.move(a)
-	p.wallets = append(p.wallets, a)
+	p := d.members.At(of)
+	p.wallets = append(p.wallets, place)
 }
 
 // remove has a wallet be nobody's, if it is somebody's.
 func (d *Directory) remove(a Account) {
-	w, ok := d.wallets[a]
+	place, ok := d.wallets.Place(a)
 	if !ok {
 		return
 	}
-	delete(d.wallets, a)
+	p := d.memberOf(d.wallets.At(place))
+	d.wallets.Remove(a)
 	d.move(a)
-	p := w.of
-	p.wallets = slices.DeleteFunc(p.wallets, func(other Account) bool { return other == a })
+	p.wallets = slices.DeleteFunc(p.wallets, func(other uint32) bool { return other == place })
 	if p.Handle == "" && len(p.wallets) == 0 {
-		delete(d.members, p.id)
+		d.members.Remove(p.id)
 	}
 }
