@@ -117,7 +117,7 @@ func (x *Index) In(chain string, mint market.Address, most int) In {
 	if g == nil {
 		return In{}
 	}
-	return In{Count: g.count, First: x.first(g, most)}
+	return In{Count: int(g.count), First: x.first(g, most)}
 }
 
 // Count is how many members are in a token.
@@ -134,7 +134,7 @@ func (x *Index) Has(chain string, mint market.Address, m members.Member) bool {
 // group is a token's; nil where nobody is in it.
 func (x *Index) group(chain string, mint market.Address) *group {
 	if c := x.chains[chain]; c != nil {
-		return c.tokens[mint]
+		return c.tokens.Find(mint)
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (x *Index) first(g *group, most int) (list []members.Member) {
 		if x.wallets.isOneBefore(g, i) {
 			continue
 		}
-		w := &x.wallets.list[g.wallets[i]]
+		w := x.wallets.all.At(g.wallets[i])
 		if owner, ok := x.wallets.ownerOf(x.directory, g.on.family, w); ok && owner.Number == w.number {
 			list = append(list, owner.Member)
 		}
@@ -198,11 +198,11 @@ func (x *Index) follow(ctx context.Context, chains map[string]Chain) error {
 
 // own looks up whose a wallet is by now. Chains that may have rows of its member that weren't taken in are read anew.
 func (x *Index) own(k member.WalletKey) {
-	at, ok := x.wallets.places[members.Account{Address: k.Address}]
+	at, ok := x.wallets.all.Place(members.Account{Address: k.Address})
 	isNew := false
 	if ok && k.Chain == "" {
 		x.mu.Lock()
-		w := &x.wallets.list[at]
+		w := x.wallets.all.At(at)
 		former := w.number
 		for _, g := range w.in {
 			x.wallets.take(g, at)
@@ -220,7 +220,7 @@ func (x *Index) own(k member.WalletKey) {
 	for id, c := range x.chains {
 		account, alone := x.wallets.chains.Known(k.Address, id)
 		if alone {
-			_, alone = x.wallets.places[account]
+			_, alone = x.wallets.all.Place(account)
 		}
 		if isNew && c.family == k.Family || alone || k.Chain == id || x.wallets.isAlone(x.directory, c, k.Address) {
 			c.lapsed = true
@@ -258,7 +258,7 @@ func (x *Index) readSince(ctx context.Context, since map[string]int64, now map[s
 
 // set notes whether a wallet's member is in a token.
 func (x *Index) set(c *chain, row *store.WalletIn) {
-	g := c.tokens[row.Mint]
+	g := c.tokens.Find(row.Mint)
 	if g == nil && !row.IsIn {
 		return
 	}
@@ -266,7 +266,7 @@ func (x *Index) set(c *chain, row *store.WalletIn) {
 	if g == nil {
 		g = c.token(row.Mint)
 	}
-	w := &x.wallets.list[at]
+	w := x.wallets.all.At(at)
 	is := row.IsIn && w.has(row.Member)
 	switch was := w.isIn(g); {
 	case is == was:
@@ -327,7 +327,7 @@ const rowsAtOnce = 1_000
 
 // takeUp takes in all that was read of a chain.
 func (x *Index) takeUp(id string, r *reading) {
-	c := &chain{id: id, family: r.at.Family, status: r.at.Status, tokens: map[market.Address]*group{}}
+	c := newChain(id, r.at)
 	places := make([]uint32, 0, rowsAtOnce)
 	for _, rows := range r.rows {
 		places = places[:0]
@@ -337,13 +337,13 @@ func (x *Index) takeUp(id string, r *reading) {
 		}
 		x.mu.Unlock()
 		for i, at := range places {
-			if w := &x.wallets.list[at]; w.has(rows[i].member) {
+			if w := x.wallets.all.At(at); w.has(rows[i].member) {
 				g := c.token(rows[i].mint)
 				w.in, g.wallets = append(w.in, g), append(g.wallets, at)
 			}
 		}
 	}
-	for _, g := range c.tokens {
+	for g := range c.tokens.All() {
 		x.wallets.order(g)
 	}
 	x.replace(id, c)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/compact"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -19,7 +20,11 @@ type chain struct {
 	status store.ChainStatus
 	// lapsed says that what was read has to be read anew.
 	lapsed bool
-	tokens map[market.Address]*group
+	tokens *compact.Map[market.Address, group]
+}
+
+func newChain(id string, at Chain) *chain {
+	return &chain{id: id, family: at.Family, status: at.Status, tokens: compact.New(func(g *group) market.Address { return g.mint })}
 }
 
 // isLapsed reports whether what was read has to be read anew: the chain had a reorg, is another index, has lost commits, or wasn't looked at for long.
@@ -29,20 +34,19 @@ func (c *chain) isLapsed(now *store.ChainStatus) bool {
 }
 
 func (c *chain) token(mint market.Address) *group {
-	g := c.tokens[mint]
-	if g == nil {
-		g = &group{on: c}
-		c.tokens[mint] = g
+	if g := c.tokens.Find(mint); g != nil {
+		return g
 	}
-	return g
+	return c.tokens.At(c.tokens.Put(group{mint: mint, on: c}))
 }
 
 // group is a token with the places of the wallets in it that are somebody's, by their members' handles: a member's are side by side.
 type group struct {
+	mint market.Address
+	// count is how many members they are of.
+	count   uint32
 	on      *chain
 	wallets []uint32
-	// count is how many members they are of.
-	count int
 }
 
 // wallet is a wallet with whose it is.
@@ -67,13 +71,12 @@ func (w *wallet) leave(g *group) {
 
 // wallets keeps the members' wallets that have, or had, a position in a token.
 type wallets struct {
-	list   []wallet
-	places map[members.Account]uint32
+	all    *compact.Map[members.Account, wallet]
 	chains *members.ChainNumbers
 }
 
 func newWallets() wallets {
-	return wallets{places: map[members.Account]uint32{}, chains: members.NewChainNumbers()}
+	return wallets{all: compact.New(func(w *wallet) members.Account { return w.Account }), chains: members.NewChainNumbers()}
 }
 
 // ownerOf gives whose a wallet is, by what the directory says now.
@@ -92,21 +95,19 @@ func (ws *wallets) own(d *members.Directory, f chainconfig.Family, w *wallet) {
 // at is the place of a wallet on a chain, made if there is none.
 func (ws *wallets) at(d *members.Directory, c *chain, address market.Address) uint32 {
 	a := members.Account{Address: address}
-	at, ok := ws.places[a]
-	if ok && ws.list[at].number > 0 {
+	at, ok := ws.all.Place(a)
+	if ok && ws.all.At(at).number > 0 {
 		return at
 	}
 	if ws.isAlone(d, c, address) {
 		a = ws.chains.Account(address, c.id)
-		if at, ok = ws.places[a]; ok {
-			ws.own(d, c.family, &ws.list[at])
+		if at, ok = ws.all.Place(a); ok {
+			ws.own(d, c.family, ws.all.At(at))
 		}
 	}
 	if !ok {
-		at = uint32(len(ws.list))
-		ws.places[a] = at
-		ws.list = append(ws.list, wallet{Account: a})
-		ws.own(d, c.family, &ws.list[at])
+		at = ws.all.Put(wallet{Account: a})
+		ws.own(d, c.family, ws.all.At(at))
 	}
 	return at
 }
@@ -120,7 +121,7 @@ func (ws *wallets) isAlone(d *members.Directory, c *chain, address market.Addres
 
 // compare orders wallets by their members' handles.
 func (ws *wallets) compare(a, b uint32) int {
-	x, y := &ws.list[a], &ws.list[b]
+	x, y := ws.all.At(a), ws.all.At(b)
 	return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.number, y.number), cmp.Compare(a, b))
 }
 
@@ -137,7 +138,7 @@ func (ws *wallets) order(g *group) {
 
 // isOneBefore reports whether the i-th wallet of a token has the member of the one before it.
 func (ws *wallets) isOneBefore(g *group, i int) bool {
-	return i > 0 && ws.list[g.wallets[i-1]].number == ws.list[g.wallets[i]].number
+	return i > 0 && ws.all.At(g.wallets[i-1]).number == ws.all.At(g.wallets[i]).number
 }
 
 // isOnly reports whether the i-th wallet of a token is the only one of its member there.
@@ -169,7 +170,7 @@ func (ws *wallets) take(g *group, at uint32) {
 func (ws *wallets) has(g *group, m members.Member) bool {
 	key := member.HandleKey(m.Handle)
 	_, ok := slices.BinarySearchFunc(g.wallets, m, func(at uint32, m members.Member) int {
-		w := &ws.list[at]
+		w := ws.all.At(at)
 		return cmp.Or(cmp.Compare(w.key, key), cmp.Compare(w.number, m.Number))
 	})
 	return ok
@@ -177,8 +178,7 @@ func (ws *wallets) has(g *group, m members.Member) bool {
 
 // forget has no wallet be in tokens of a chain any more.
 func (ws *wallets) forget(c *chain) {
-	for i := range ws.list {
-		w := &ws.list[i]
+	for w := range ws.all.All() {
 		w.in = slices.DeleteFunc(w.in, func(g *group) bool { return g.on == c })
 	}
 }
