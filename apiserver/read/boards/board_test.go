@@ -216,8 +216,8 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 
 // placed counts the launches that have a place.
 func (b *chainTokens) placed() (n int) {
-	for mint := range b.index.entries {
-		if _, ok := b.index.find(mint); ok {
+	for e := range b.index.all() {
+		if _, ok := b.index.find(e.mint); ok {
 			n++
 		}
 	}

@@ -312,7 +312,7 @@ func (b *chainTokens) readQuotes(ctx context.Context, src *source) error {
 	b.usd, b.usdChanged = usd, at
 	b.usdNo++
 	if !same {
-		for _, e := range b.index.entries {
+		for e := range b.index.all() {
 			b.touch(e)
 		}
 	}

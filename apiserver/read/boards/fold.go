@@ -71,12 +71,12 @@ func (r *Ranker) fold(all bool) {
 func (r *Ranker) foldAll() {
 	n := 0
 	for _, b := range r.chains {
-		n += len(b.index.entries)
+		n += b.index.entries.Len()
 	}
 	list := make([]folding, 0, n)
 	for _, b := range r.chains {
 		b.newest = nil
-		for _, e := range b.index.entries {
+		for e := range b.index.all() {
 			if e.listed {
 				list = append(list, folding{e.launch.CreatedAt, b, e, e.fold, e.clones})
 				e.fold, e.head, e.clones = unfolded, nil, 0

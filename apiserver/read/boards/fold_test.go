@@ -37,11 +37,11 @@ func foldedByHand(r *Ranker) map[string]int {
 	}
 	var all, heads []launch
 	for id, b := range r.chains {
-		for mint, e := range b.index.entries {
+		for e := range b.index.all() {
 			if e.listed {
 				name, symbol := namesOf(e.launch, e.facts)
 				all = append(all, launch{
-					id + " " + mint.String(), id, strings.ToLower(strings.TrimSpace(name)), strings.ToLower(strings.TrimSpace(symbol)), e.launch,
+					id + " " + e.mint.String(), id, strings.ToLower(strings.TrimSpace(name)), strings.ToLower(strings.TrimSpace(symbol)), e.launch,
 				})
 			}
 		}

@@ -69,7 +69,7 @@ func (b *chainTokens) readLastHours(ctx context.Context, src *source) error {
 	opens := figures.WindowOpens(b.status.Last.Time, figures.HourS)
 	of := slices.Values(b.touched)
 	if opens != b.lastHoursOf {
-		of = maps.Values(b.index.entries)
+		of = b.index.all()
 	}
 	var changed []*entry
 	for e := range of {

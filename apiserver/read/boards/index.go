@@ -1,9 +1,11 @@
 package boards
 
 import (
+	"iter"
 	"sync"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/internal/compact"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -12,7 +14,7 @@ import (
 // ranker reads the index without the lock, and takes the lock to change an entry's place or facts.
 type boardIndex struct {
 	mu      sync.RWMutex
-	entries map[market.Address]*entry
+	entries *compact.Map[market.Address, *entry]
 }
 
 // placeOf is where a launch stands.
@@ -21,13 +23,34 @@ type placeOf struct {
 	place int32
 }
 
-func newBoardIndex() *boardIndex { return &boardIndex{entries: make(map[market.Address]*entry)} }
+func newBoardIndex() *boardIndex {
+	return &boardIndex{entries: compact.New(func(e **entry) market.Address { return (*e).mint })}
+}
+
+// entry finds the entry of a token, or nil if there is none.
+func (x *boardIndex) entry(mint market.Address) *entry {
+	if e := x.entries.Find(mint); e != nil {
+		return *e
+	}
+	return nil
+}
+
+// all gives all entries. Entries may be removed meanwhile.
+func (x *boardIndex) all() iter.Seq[*entry] {
+	return func(yield func(*entry) bool) {
+		for e := range x.entries.All() {
+			if !yield(*e) {
+				return
+			}
+		}
+	}
+}
 
 // find says where a launch stands. Any goroutine may ask.
 func (x *boardIndex) find(mint market.Address) (at placeOf, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	e := x.entries[mint]
+	e := x.entry(mint)
 	if e == nil || e.board == nil {
 		return at, false
 	}
@@ -38,7 +61,7 @@ func (x *boardIndex) find(mint market.Address) (at placeOf, ok bool) {
 func (x *boardIndex) factsOf(mint market.Address) *figures.Facts {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	if e := x.entries[mint]; e != nil {
+	if e := x.entry(mint); e != nil {
 		return e.facts
 	}
 	return nil
@@ -54,13 +77,13 @@ func (x *boardIndex) setFacts(e *entry, f *figures.Facts) {
 func (x *boardIndex) add(e *entry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.entries[e.mint] = e
+	x.entries.Put(e)
 }
 
 func (x *boardIndex) remove(mint market.Address) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	delete(x.entries, mint)
+	x.entries.Remove(mint)
 }
 
 // put gives an entry a place on a venue's board.

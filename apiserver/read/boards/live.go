@@ -58,7 +58,7 @@ func (b *chainTokens) live(everything bool) []Ranked {
 	switch {
 	case everything:
 		b.best = nil
-		for _, e := range b.index.entries {
+		for e := range b.index.all() {
 			b.addBest(e)
 		}
 	case len(b.touched) > 0:

@@ -42,7 +42,7 @@ func (b *chainTokens) measureTouched(gate *board.Gate, everything bool) {
 	if everything {
 		b.ranked = figures.Stamp{Block: b.status.Last.Number, At: b.status.Last.Time}
 		b.prune()
-		for _, e := range b.index.entries {
+		for e := range b.index.all() {
 			b.touch(e)
 		}
 	}
@@ -149,8 +149,8 @@ func (b *chainTokens) makeCards() {
 
 // inheritHolds takes over, after a reorg, which launches passed the quality bar before it, so that a reorg doesn't reorder Running.
 func (b *chainTokens) inheritHolds(old *chainTokens) {
-	for mint, e := range b.index.entries {
-		if o := old.entry(mint); o != nil && o.judged && e.launch != nil {
+	for e := range b.index.all() {
+		if o := old.entry(e.mint); o != nil && o.judged && e.launch != nil {
 			e.hold, e.pass, e.fails = o.hold, o.pass, o.fails
 		}
 	}

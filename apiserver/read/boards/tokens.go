@@ -87,7 +87,7 @@ func newChainTokens(chain string, rewinds int64, most int, in *tokenmembers.Inde
 }
 
 // entry finds the entry of a token, or nil if there is none.
-func (b *chainTokens) entry(mint market.Address) *entry { return b.index.entries[mint] }
+func (b *chainTokens) entry(mint market.Address) *entry { return b.index.entry(mint) }
 
 // keeps says whether the board keeps a launch: one that is younger than 30 days, or was traded within the last 7 days in its
 // curve or a trusted pool; one that never was, for 2 days. All count from the last full hour, so that launches go together.
@@ -122,7 +122,7 @@ func (b *chainTokens) want(e *entry) {
 func (b *chainTokens) at(mint market.Address) *entry {
 	e := b.entry(mint)
 	if e == nil {
-		e = &entry{mint: mint, turn: uint8(len(b.index.entries) % pruneEvery)}
+		e = &entry{mint: mint, turn: uint8(b.index.entries.Len() % pruneEvery)}
 		b.index.add(e)
 		b.want(e)
 	}
@@ -150,7 +150,7 @@ func (b *chainTokens) prune() {
 	now := b.status.Last.Time
 	b.turn = (b.turn + 1) % pruneEvery
 	kept := 0
-	for _, e := range b.index.entries {
+	for e := range b.index.all() {
 		if e.tape != nil && (e.turn == b.turn || now-int64(e.flowAt) >= traction.Window) && e.tape.Prune(now) {
 			e.tape = nil
 			b.touch(e)
@@ -163,9 +163,9 @@ func (b *chainTokens) prune() {
 		}
 	}
 	b.dropSurplus(kept - b.most)
-	for mint, e := range b.index.entries {
+	for e := range b.index.all() {
 		if e.tape == nil && e.launch == nil && !e.isUnread {
-			b.index.remove(mint)
+			b.index.remove(e.mint)
 		}
 	}
 }
@@ -177,7 +177,7 @@ func (b *chainTokens) dropSurplus(n int) {
 		return
 	}
 	var all []*entry
-	for _, e := range b.index.entries {
+	for e := range b.index.all() {
 		if e.launch != nil {
 			all = append(all, e)
 		}

@@ -96,8 +96,8 @@ func TestTheBoardShedsWhatIsTooMuch(t *testing.T) {
 	}
 	b := newChainTokens("base", 0, 3, nobody())
 	b.status, _, _ = w.Store.Chain(t.Context(), "base")
-	if err := b.readLaunches(t.Context(), fresh.source(fresh.in), nil); err != nil || len(b.index.entries) != 3+3 {
-		t.Errorf("there are %d at once, %v", len(b.index.entries), err)
+	if err := b.readLaunches(t.Context(), fresh.source(fresh.in), nil); err != nil || b.index.entries.Len() != 3+3 {
+		t.Errorf("there are %d at once, %v", b.index.entries.Len(), err)
 	}
 }
 
