@@ -40,7 +40,7 @@ func benchRanker(tb testing.TB) (*Ranker, *declared.Catalog, int64) {
 		}
 		b := newChainTokens(id, 0, launchesPerChain, nobody())
 		b.status.Last = market.Header{Number: 1, Time: now}
-		b.usd = map[market.Address]market.QuotePrice{markettest.Address(readtest.Wrapped): {USD: 2000}}
+		b.usd = figures.Prices{{Asset: markettest.Address(readtest.Wrapped), USD: 2000}}
 		for i := range benchLaunches / benchChains {
 			benchEntry(b, i, now)
 		}

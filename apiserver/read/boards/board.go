@@ -46,7 +46,7 @@ type BoardChain struct {
 
 	tag        uint32 // chainTag of ID
 	index      *boardIndex
-	usd        map[market.Address]market.QuotePrice
+	usd        figures.Prices
 	usdChanged map[market.Address]figures.Stamp
 	hourUSD    map[market.Address]float64 // what the quote assets were worth an hour before
 	usdNo      int64

@@ -2,7 +2,6 @@ package boards
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -297,18 +296,17 @@ func (b *chainTokens) readQuotes(ctx context.Context, src *source) error {
 	if err != nil {
 		return err
 	}
-	usd, at := make(map[market.Address]market.QuotePrice), make(map[market.Address]figures.Stamp)
+	usd, at := make(figures.Prices, 0, len(all[b.chain])), make(map[market.Address]figures.Stamp)
 	for _, q := range all[b.chain] {
-		usd[q.Asset], at[q.Asset] = q.QuotePrice, q.Changed
+		usd, at[q.Asset] = append(usd, q.QuotePrice), q.Changed
 	}
-	if maps.Equal(usd, b.usd) && b.usd != nil {
+	slices.SortFunc(usd, func(a, b market.QuotePrice) int { return a.Asset.Compare(b.Asset) })
+	if slices.Equal(usd, b.usd) && b.usd != nil {
 		return nil
 	}
-	same := len(usd) == len(b.usd)
-	for asset, q := range usd {
-		old, had := b.usd[asset]
-		same = same && had && (old.USD > 0) == (q.USD > 0) && old.Pegged == q.Pegged
-	}
+	same := slices.EqualFunc(usd, b.usd, func(q, old market.QuotePrice) bool {
+		return q.Asset == old.Asset && (old.USD > 0) == (q.USD > 0) && old.Pegged == q.Pegged
+	})
 	b.usd, b.usdChanged = usd, at
 	b.usdNo++
 	if !same {

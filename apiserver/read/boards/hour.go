@@ -16,17 +16,21 @@ func (b *chainTokens) readHour(ctx context.Context, src *source) error {
 	if opens == b.hourOf {
 		return nil
 	}
-	list, err := src.store.Tokens.Now(ctx, slices.SortedFunc(maps.Keys(b.usd), market.Address.Compare))
+	assets := make([]market.Address, len(b.usd))
+	for i := range b.usd {
+		assets[i] = b.usd[i].Asset
+	}
+	list, err := src.store.Tokens.Now(ctx, assets)
 	if err != nil {
 		return err
 	}
 	next, decimals := make(map[market.Address]float64, len(b.usd)), make(map[market.Address]uint8, len(b.usd))
 	var moments []store.PoolTime
 	for i := range list {
-		q, ok := b.usd[list[i].Mint]
-		if !ok || list[i].Chain != b.chain {
+		if list[i].Chain != b.chain {
 			continue
 		}
+		q := b.usd.Of(list[i].Mint)
 		decimals[list[i].Mint] = list[i].Decimals
 		if q.Pegged {
 			next[list[i].Mint] = q.USD
@@ -104,7 +108,7 @@ func (b *chainTokens) readLastHoursOf(ctx context.Context, src *source, part []*
 		quote := e.referencePool().Quote
 		e.before = &lastHour{minute: e.tape.LastMinute(opens), pool: moments[i].Pool, quote: quote}
 		if last, ok := closes[moments[i]]; ok {
-			e.before.price = figures.CloseInQuote(&last, quote == b.wrapped, b.usd[quote], b.quoteDecimals[quote])
+			e.before.price = figures.CloseInQuote(&last, quote == b.wrapped, b.usd.Of(quote), b.quoteDecimals[quote])
 		}
 	}
 	return nil

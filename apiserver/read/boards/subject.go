@@ -16,7 +16,7 @@ type Subject struct {
 	Facts  *figures.Facts
 	Tape   *traction.Tape
 	// USD are the prices of the chain's quote assets.
-	USD     map[market.Address]market.QuotePrice
+	USD     figures.Prices
 	Members int
 	// Checked says that a trust check of critical severity failed, Stale that the chain stands still.
 	Checked, Stale bool

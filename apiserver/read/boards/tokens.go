@@ -36,7 +36,7 @@ type chainTokens struct {
 	lapsed     bool
 	status     store.ChainStatus
 	stale      bool
-	usd        map[market.Address]market.QuotePrice
+	usd        figures.Prices // in the order of the assets
 	usdChanged map[market.Address]figures.Stamp
 	// hourUSD is what the quote assets were worth before the hour that opens at hourOf, as far as that is known.
 	hourUSD       map[market.Address]float64

@@ -188,7 +188,7 @@ func TestLiveFollowsWhatIsTouched(t *testing.T) {
 		gate := board.DefaultGate()
 		b := newChainTokens("base", 0, launchesPerChain, nobody())
 		b.status.Last = market.Header{Number: 1, Time: 1_800_000_000}
-		b.usd = map[market.Address]market.QuotePrice{markettest.Address(readtest.Wrapped): {USD: 2000}}
+		b.usd = figures.Prices{{Asset: markettest.Address(readtest.Wrapped), USD: 2000}}
 		all := make([]*entry, rapid.IntRange(1, 3*liveDepth).Draw(rt, "tokens"))
 		locked := rapid.Float64Range(0, 1000)
 		worth := func(e *entry) {

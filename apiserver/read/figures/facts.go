@@ -124,20 +124,20 @@ type Worth struct {
 func (w *Worth) Valued() bool { return w.price > 0 && w.priced > 0 }
 
 // Worth values the token at the prices of its chain's quote assets, at the chain's time (unix seconds).
-func (f *Facts) Worth(mint market.Address, usd map[market.Address]market.QuotePrice, now int64) (w Worth) {
+func (f *Facts) Worth(mint market.Address, usd Prices, now int64) (w Worth) {
 	if f.Reference >= 0 {
 		p := &f.Pools[f.Reference]
-		if at := p.Price * usd[p.Quote].USD; at > 0 {
-			w.price, w.BeforeUSD, w.onCurve = at, f.Past.DayAgo(now, usd[f.Past.quote]), p.curve
+		if at := p.Price * usd.Of(p.Quote).USD; at > 0 {
+			w.price, w.BeforeUSD, w.onCurve = at, f.Past.DayAgo(now, usd.Of(f.Past.quote)), p.curve
 		}
 	}
 	// A quote asset is worth what everything else is counted in, which is its peg while that stands.
-	if q, ok := usd[mint]; ok && q.USD > 0 {
+	if q := usd.Of(mint); q.USD > 0 {
 		w.price, w.Pegged = q.USD, q.Pegged
 	}
 	for i := range f.Pools {
 		p := &f.Pools[i]
-		if at := usd[p.Quote].USD; p.trusted && at > 0 {
+		if at := usd.Of(p.Quote).USD; p.trusted && at > 0 {
 			w.priced++
 			if p.Locked > 0 {
 				w.pairs++
@@ -164,7 +164,7 @@ func (f *Facts) ChangedWith(mint market.Address, quotes map[market.Address]Stamp
 }
 
 // Figures are the figures of Worth in the form of API answers, with nil for unknown ones.
-func (f *Facts) Figures(mint market.Address, usd map[market.Address]market.QuotePrice, now int64) Figures {
+func (f *Facts) Figures(mint market.Address, usd Prices, now int64) Figures {
 	w := f.Worth(mint, usd, now)
 	out := Figures{
 		Pairs: w.pairs, Pegged: w.Pegged, OnCurve: w.onCurve && !w.Pegged, OnCurvesAlone: w.curves > 0 && w.pools == 0,
@@ -172,7 +172,7 @@ func (f *Facts) Figures(mint market.Address, usd map[market.Address]market.Quote
 	}
 	if w.BeforeUSD > 0 {
 		p := &f.Pools[f.Reference]
-		out.Change24hPct = new((p.Price*usd[p.Quote].USD/w.BeforeUSD - 1) * 100)
+		out.Change24hPct = new((p.Price*usd.Of(p.Quote).USD/w.BeforeUSD - 1) * 100)
 	}
 	if w.price > 0 {
 		out.Price = &w.price

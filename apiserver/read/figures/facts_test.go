@@ -34,7 +34,7 @@ func TestChangeAcrossAGraduation(t *testing.T) {
 				{ID: market.CurveID(quote), Protocol: market.UniswapV2, Quote: quote, CreatedAt: c.madeAt, Price: 0.01, Day: market.Window{ReferenceUSD: 5}},
 			},
 		})
-		usd := map[market.Address]market.QuotePrice{quote: {USD: 1000}}
+		usd := Prices{{Asset: quote, USD: 1000}}
 		if got := f.Figures(mint, usd, 0).Change24hPct; got == nil || *got != (10/c.want-1)*100 {
 			t.Errorf("%s: the change is %v, want against %g", name, got, c.want)
 		}

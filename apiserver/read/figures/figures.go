@@ -32,7 +32,7 @@ type Token struct {
 	// AsOf and FinalAt are the times (unix seconds) of the newest indexed and of the newest final block, whether it changed in them or not.
 	AsOf, FinalAt int64
 	// USD are the prices of the chain's quote assets.
-	USD map[market.Address]market.QuotePrice
+	USD Prices
 	// Stale is true while the chain's figures are those of a while ago.
 	Stale bool
 }

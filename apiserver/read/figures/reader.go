@@ -175,7 +175,7 @@ func (t Token) As(of *store.ChainStatus, now time.Time) Token {
 // newToken is a token with its pools.
 func newToken(t *store.TokenNow, pools []*store.PoolNow, now time.Time) Token {
 	out := Token{
-		Chain: t.Chain, Token: t.Token, USD: make(map[market.Address]market.QuotePrice, 2), Block: t.Block, Changed: t.Changed,
+		Chain: t.Chain, Token: t.Token, Block: t.Block, Changed: t.Changed,
 		AsOf: t.Time, FinalAt: t.FinalTime, Stale: store.IsStale(t.State, t.Time, t.Head, now), Launched: t.Launched, GraduatedAt: t.GraduatedAt,
 		AwaitsMetadata: t.AwaitsMetadata,
 	}
@@ -184,11 +184,11 @@ func newToken(t *store.TokenNow, pools []*store.PoolNow, now time.Time) Token {
 	}
 	for _, p := range pools {
 		out.Pools = append(out.Pools, p.Pool)
-		out.USD[p.Quote] = p.QuotePrice
+		out.USD.Set(p.QuotePrice)
 		out.Changed = out.Changed.Latest(p.Changed)
 	}
 	if t.Quote != nil {
-		out.USD[t.Mint] = *t.Quote
+		out.USD.Set(*t.Quote)
 	}
 	return out
 }

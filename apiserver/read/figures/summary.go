@@ -36,7 +36,7 @@ func (t *Token) Summary() Summary {
 }
 
 // Summary values the token at the prices of its chain's quote assets, which last changed when changed says.
-func (f *Facts) Summary(mint market.Address, usd map[market.Address]market.QuotePrice, changed map[market.Address]Stamp) Summary {
+func (f *Facts) Summary(mint market.Address, usd Prices, changed map[market.Address]Stamp) Summary {
 	return Summary{
 		Name: f.Name, Symbol: f.Symbol, Decimals: f.decimals, HasDecimals: f.hasDecimals, Launched: f.launched,
 		Metadata: f.Metadata, AwaitsMetadata: f.Metadata == nil && (f.launched || f.AwaitsMetadata),

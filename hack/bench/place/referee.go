@@ -30,7 +30,7 @@ type referee struct {
 	waiting []market.Block
 	entries map[market.Address]*entry
 	poolsOf map[market.Address]map[market.Address]market.Pool
-	usd     map[market.Address]market.QuotePrice
+	usd     figures.Prices
 	// minutes are the candles of a minute by when they open: they leave the window of a day, for which the indexer reads them again.
 	minutes map[int64]map[market.CandleKey]market.Candle
 	// changed is told of what each batch of blocks changed.
@@ -54,7 +54,7 @@ func newReferee(f *formula) *referee {
 	machine, err := derive.New(doc)
 	return &referee{
 		formula: f, machine: machine, state: derive.NewState(market.Beginning{}), gate: board.DefaultGate(), entries: make(map[market.Address]*entry),
-		poolsOf: make(map[market.Address]map[market.Address]market.Pool), usd: make(map[market.Address]market.QuotePrice),
+		poolsOf: make(map[market.Address]map[market.Address]market.Pool),
 		minutes: make(map[int64]map[market.CandleKey]market.Candle), changed: func(*market.Changes, market.Header) {}, err: err,
 	}
 }
@@ -117,7 +117,7 @@ func (r *referee) book(c *market.Changes) {
 		}
 	}
 	for _, q := range c.Quotes {
-		r.usd[q.Key] = *q.After
+		r.usd.Set(*q.After)
 	}
 	for _, p := range c.Pools {
 		if r.poolsOf[p.After.Base] == nil {
