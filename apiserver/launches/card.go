@@ -68,7 +68,7 @@ var stages = map[market.LaunchState]sharecard.Stage{
 // drawnCurve is how far the curve is, with what it raised in whole coins.
 func (l *launched) drawnCurve(on *declared.Chain) *sharecard.Curve {
 	of := l.card.Launch
-	out := &sharecard.Curve{ProgressPct: figure.RoundProgress(min(max(of.Progress, 0), 100)), Basis: string(of.Basis)}
+	out := &sharecard.Curve{ProgressPct: figure.RoundProgress(min(max(of.Progress, 0), 100)), Basis: string(of.Basis())}
 	quote := l.beside.Quote
 	symbol := plain.Text(quote.Symbol)
 	decimals, known := quote.Decimals, quote.HasDecimals

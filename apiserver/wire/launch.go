@@ -46,9 +46,9 @@ func MembersOf(x *tokenmembers.Index, chain string, mint market.Address, most in
 
 // Graduation says how far a launched token is. A token that was launched in a live pool began where others graduate to.
 func Graduation(l *boards.Launched) contract.Graduation {
-	out := contract.Graduation{State: contract.GraduationState(l.State), UnknownReasons: contract.UnknownReasons{}}
+	out := contract.Graduation{State: contract.GraduationState(l.State()), UnknownReasons: contract.UnknownReasons{}}
 	none := contract.UnknownReasonNotApplicable
-	if l.State == market.LaunchGraduated {
+	if l.State() == market.LaunchGraduated {
 		none = contract.UnknownReasonUnavailable
 	}
 	if l.GraduatedAt > 0 {
@@ -59,7 +59,7 @@ func Graduation(l *boards.Launched) contract.Graduation {
 	switch {
 	case !l.Pool.IsNone():
 		out.Pool = new(l.Pool.String())
-	case l.State == market.LaunchLive:
+	case l.State() == market.LaunchLive:
 		out.UnknownReasons["pool"] = contract.UnknownReasonUnavailable
 	default:
 		out.UnknownReasons["pool"] = none

@@ -135,7 +135,7 @@ func launchCurve(l *boards.Launched) *contract.LaunchCurve {
 		return nil
 	}
 	out := &contract.LaunchCurve{
-		ProgressPct: Rounded(l.Progress), Basis: contract.CurveBasis(l.Basis), RaisedNative: l.Raised.Dec(), UnknownReasons: contract.UnknownReasons{},
+		ProgressPct: Rounded(l.Progress), Basis: contract.CurveBasis(l.Basis()), RaisedNative: l.Raised.Dec(), UnknownReasons: contract.UnknownReasons{},
 	}
 	if l.Target.IsZero() {
 		out.UnknownReasons["target_native"] = contract.UnknownReasonUnavailable
@@ -164,7 +164,7 @@ func boardTraction(c *boards.Shown) *contract.LaunchTraction {
 func (w LaunchCards) buy(c *boards.Shown) contract.LaunchBuy {
 	l := c.Launch
 	outside := c.Venue.Ownership == declared.OutsideVenue
-	if !board.BuyExternal(outside, l.HasCurve, l.State, c.Venue.On.TradesInApp) {
+	if !board.BuyExternal(outside, l.HasCurve, l.State(), c.Venue.On.TradesInApp) {
 		return contract.LaunchBuy{Mode: contract.BuyModeSheet}
 	}
 	out := contract.LaunchBuy{Mode: contract.BuyModeExternal, URL: strings.ReplaceAll(c.Venue.On.LinkTemplate, "{mint}", l.Mint.String())}

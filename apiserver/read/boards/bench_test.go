@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 	"time"
+	"unique"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
@@ -68,8 +69,8 @@ func benchEntry(b *chainTokens, i int, now int64) {
 	f := figures.NewFacts(&token)
 	e.facts = &f
 	b.take(e, &Launched{
-		Mint: mint, Creator: mint, Venue: fmt.Sprint("venue-", i%benchVenues), Name: token.Token.Name, Symbol: token.Token.Symbol, block: uint64(i), HasCurve: true,
-		CreatedAt: now - int64(benchLaunches/benchChains-i)*60, State: market.LaunchOnCurve, Progress: float64(i % 100), HasProgress: true, Basis: market.TokensSold,
+		Mint: mint, Creator: mint, kind: unique.Make(launchKind{fmt.Sprint("venue-", i%benchVenues), market.LaunchOnCurve, market.TokensSold}), Name: token.Token.Name, Symbol: token.Token.Symbol, block: uint64(i), HasCurve: true,
+		CreatedAt: now - int64(benchLaunches/benchChains-i)*60, Progress: float64(i % 100), HasProgress: true,
 	})
 	wallets := 0
 	switch {

@@ -144,7 +144,7 @@ func (b *chainTokens) readFirst(ctx context.Context, src *source) error {
 // take gives an entry its launch. Only a reorg gives a launch another venue, and after a reorg the chain is read anew.
 func (b *chainTokens) take(e *entry, l *Launched) {
 	if e.board != nil {
-		l.Venue = e.board.venue
+		l.moveTo(e.board.venue)
 	}
 	if e.launch != nil {
 		l.Name, l.Symbol = same(l.Name, e.launch.Name), same(l.Symbol, e.launch.Symbol)

@@ -105,7 +105,7 @@ func (b *chainTokens) readLastHoursOf(ctx context.Context, src *source, part []*
 		return err
 	}
 	for i, e := range part {
-		quote := e.referencePool().Quote
+		quote := e.referencePool().Quote()
 		e.before = &lastHour{minute: e.tape.LastMinute(opens), pool: moments[i].Pool, quote: quote}
 		if last, ok := closes[moments[i]]; ok {
 			e.before.price = figures.CloseInQuote(&last, quote == b.wrapped, b.usd.Of(quote), b.quoteDecimals[quote])

@@ -17,11 +17,9 @@ type Launched struct {
 	HasCurve, HasProgress bool
 	logIndex              uint64
 	block                 uint64
-	Venue                 string
+	kind                  unique.Handle[launchKind]
 	// Name and Symbol are those of the announcement, empty where it has none.
 	Name, Symbol           string
-	State                  market.LaunchState
-	Basis                  market.ProgressBasis
 	CreatedAt, GraduatedAt int64   // unix seconds; 0 before it graduated
 	CompletedAt            int64   // unix seconds; 0 before its curve was full
 	Progress               float64 // in percent
@@ -29,22 +27,43 @@ type Launched struct {
 	Raised, Target market.Amount
 }
 
+// launchKind is what very many launches have in common.
+type launchKind struct {
+	venue string
+	state market.LaunchState
+	basis market.ProgressBasis
+}
+
 // NewLaunched takes what the board keeps.
 func NewLaunched(l *market.Launch) *Launched {
 	return &Launched{
-		Mint: l.Mint, Creator: l.Creator, Venue: one(l.Venue), Name: l.Name, Symbol: l.Symbol, block: l.Block, logIndex: l.LogIndex,
-		CreatedAt: l.CreatedAt, HasCurve: !l.Curve.IsNone(), curve: l.Curve, State: market.LaunchState(one(string(l.State))),
-		GraduatedAt: l.GraduatedAt, CompletedAt: l.CompletedAt, Pool: l.Pool, Basis: market.ProgressBasis(one(string(l.Rules.Basis))),
+		Mint: l.Mint, Creator: l.Creator, kind: unique.Make(launchKind{l.Venue, l.State, l.Rules.Basis}), Name: l.Name, Symbol: l.Symbol, block: l.Block, logIndex: l.LogIndex,
+		CreatedAt: l.CreatedAt, HasCurve: !l.Curve.IsNone(), curve: l.Curve,
+		GraduatedAt: l.GraduatedAt, CompletedAt: l.CompletedAt, Pool: l.Pool,
 		Progress: l.Progress, HasProgress: l.HasProgress, Raised: l.Reserves.RealQuote, Target: l.TargetQuote,
 	}
 }
 
-// one gives equal texts the same memory: a hundred thousand rows have a few.
-func one(s string) string { return unique.Make(s).Value() }
+// Venue is the id of the venue that it was launched at.
+func (l *Launched) Venue() string { return l.kind.Value().venue }
+
+// State says how far the launch is.
+func (l *Launched) State() market.LaunchState { return l.kind.Value().state }
+
+// Basis is what its progress counts.
+func (l *Launched) Basis() market.ProgressBasis { return l.kind.Value().basis }
+
+// moveTo has it be of another venue.
+func (l *Launched) moveTo(venue string) {
+	k := l.kind.Value()
+	k.venue = venue
+	l.kind = unique.Make(k)
+}
 
 // onCurve reports whether the token is on a bonding curve still, full or not.
 func (l *Launched) onCurve() bool {
-	return l.State == market.LaunchOnCurve || l.State == market.LaunchCompleted
+	state := l.State()
+	return state == market.LaunchOnCurve || state == market.LaunchCompleted
 }
 
 // compare orders the launches of a chain, the oldest first.

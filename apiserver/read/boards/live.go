@@ -116,7 +116,7 @@ func (b *chainTokens) token(e *entry) figures.Token {
 	}
 	for i := range f.Pools {
 		p := &f.Pools[i]
-		t.Pools = append(t.Pools, market.Pool{ID: p.ID, Base: e.mint, Quote: p.Quote, Price: p.Price, Locked: p.Locked})
+		t.Pools = append(t.Pools, market.Pool{ID: p.ID, Base: e.mint, Quote: p.Quote(), Price: p.Price, Locked: p.Locked})
 		if i == int(f.Reference) {
 			t.Token.Pool = p.ID
 		}

@@ -105,8 +105,8 @@ func (b *chainTokens) place() (running bool) {
 		case c == nil && e.launch == nil:
 			continue
 		case c == nil:
-			if c = b.venues[e.launch.Venue]; c == nil {
-				c = &venueBoard{tokens: b, venue: e.launch.Venue}
+			if c = b.venues[e.launch.Venue()]; c == nil {
+				c = &venueBoard{tokens: b, venue: e.launch.Venue()}
 				b.venues[c.venue] = c
 			}
 			b.index.put(e, c)

@@ -68,7 +68,7 @@ func (s *Subject) Candidate(m *Measured, hour *traction.Hour) board.Candidate {
 	if s.Facts != nil && s.Facts.Status == market.HoldersCurrent && !s.Stale {
 		c.Holders = &s.Facts.Holders
 	}
-	if l.State == market.LaunchCompleted {
+	if l.State() == market.LaunchCompleted {
 		c.FullS = max(0, s.Now-l.CompletedAt)
 	}
 	if l.HasProgress {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"unique"
 
 	"pgregory.net/rapid"
 
@@ -31,7 +32,7 @@ func TestWhatTheBoardKeeps(t *testing.T) {
 			tradedAt = now - c.tradedAgo*day
 		}
 		for _, state := range []market.LaunchState{market.LaunchOnCurve, market.LaunchCompleted, market.LaunchGraduated} {
-			if got := b.keeps(&Launched{State: state, CreatedAt: now - c.age*day}, tradedAt); got != c.keeps {
+			if got := b.keeps(&Launched{kind: unique.Make(launchKind{state: state}), CreatedAt: now - c.age*day}, tradedAt); got != c.keeps {
 				t.Errorf("one (%s) of %d days, traded %d days ago, is kept: %v", state, c.age, c.tradedAgo, got)
 			}
 		}

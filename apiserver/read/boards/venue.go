@@ -210,9 +210,9 @@ func (e *entry) member(s Sort) (key float64, in bool) {
 	case SortTrending:
 		return e.rankedScore, e.worthUSD >= trendingUSD
 	case SortProgress:
-		return l.Progress, l.State == market.LaunchOnCurve && l.HasProgress && l.Progress < 100
+		return l.Progress, l.State() == market.LaunchOnCurve && l.HasProgress && l.Progress < 100
 	case SortGraduated:
-		return float64(l.GraduatedAt), l.State == market.LaunchGraduated && l.GraduatedAt > 0
+		return float64(l.GraduatedAt), l.State() == market.LaunchGraduated && l.GraduatedAt > 0
 	case sorts: // how many there are
 	}
 	return 0, false

@@ -1,6 +1,8 @@
 package figures
 
 import (
+	"unique"
+
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/price"
 )
@@ -35,13 +37,17 @@ type Facts struct {
 
 // PoolFacts are what a pool adds.
 type PoolFacts struct {
-	ID, Quote market.Address
-	curve     bool // a bonding curve
-	trusted   bool
+	ID      market.Address
+	curve   bool // a bonding curve
+	trusted bool
+	quote   unique.Handle[market.Address]
 	Price     float64 // in whole quotes, as the rest that is not in USD
 	Locked    float64
 	volumeUSD float64 // of the last 24 hours
 }
+
+// Quote is the asset that the pool is priced in.
+func (p *PoolFacts) Quote() market.Address { return p.quote.Value() }
 
 // dayS is the window of a token's figures, in seconds.
 const dayS = 24 * 60 * 60
@@ -83,7 +89,7 @@ func NewFacts(t *Token) Facts {
 			onCurve = NewPast(p)
 		}
 		f.Pools = append(f.Pools, PoolFacts{
-			ID: p.ID, Quote: p.Quote, curve: p.Protocol == market.BondingCurve, trusted: trusted, Price: p.Price, Locked: p.Locked,
+			ID: p.ID, quote: unique.Make(p.Quote), curve: p.Protocol == market.BondingCurve, trusted: trusted, Price: p.Price, Locked: p.Locked,
 			volumeUSD: p.Day.VolumeUSD.Float64() / 1e9,
 		})
 	}
@@ -127,8 +133,8 @@ func (w *Worth) Valued() bool { return w.price > 0 && w.priced > 0 }
 func (f *Facts) Worth(mint market.Address, usd Prices, now int64) (w Worth) {
 	if f.Reference >= 0 {
 		p := &f.Pools[f.Reference]
-		if at := p.Price * usd.Of(p.Quote).USD; at > 0 {
-			w.price, w.BeforeUSD, w.onCurve = at, f.Past.DayAgo(now, usd.Of(f.Past.quote)), p.curve
+		if at := p.Price * usd.Of(p.Quote()).USD; at > 0 {
+			w.price, w.BeforeUSD, w.onCurve = at, f.Past.DayAgo(now, usd.Of(f.Past.quote.Value())), p.curve
 		}
 	}
 	// A quote asset is worth what everything else is counted in, which is its peg while that stands.
@@ -137,7 +143,7 @@ func (f *Facts) Worth(mint market.Address, usd Prices, now int64) (w Worth) {
 	}
 	for i := range f.Pools {
 		p := &f.Pools[i]
-		if at := usd.Of(p.Quote).USD; p.trusted && at > 0 {
+		if at := usd.Of(p.Quote()).USD; p.trusted && at > 0 {
 			w.priced++
 			if p.Locked > 0 {
 				w.pairs++
@@ -158,7 +164,7 @@ func (f *Facts) Worth(mint market.Address, usd Prices, now int64) (w Worth) {
 func (f *Facts) ChangedWith(mint market.Address, quotes map[market.Address]Stamp) Stamp {
 	out := f.changed.Latest(quotes[mint])
 	for i := range f.Pools {
-		out = out.Latest(quotes[f.Pools[i].Quote])
+		out = out.Latest(quotes[f.Pools[i].Quote()])
 	}
 	return out
 }
@@ -172,7 +178,7 @@ func (f *Facts) Figures(mint market.Address, usd Prices, now int64) Figures {
 	}
 	if w.BeforeUSD > 0 {
 		p := &f.Pools[f.Reference]
-		out.Change24hPct = new((p.Price*usd.Of(p.Quote).USD/w.BeforeUSD - 1) * 100)
+		out.Change24hPct = new((p.Price*usd.Of(p.Quote()).USD/w.BeforeUSD - 1) * 100)
 	}
 	if w.price > 0 {
 		out.Price = &w.price

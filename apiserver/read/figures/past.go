@@ -1,6 +1,8 @@
 package figures
 
 import (
+	"unique"
+
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/price"
@@ -9,20 +11,20 @@ import (
 
 // Past has the inputs from which the price of a pool 24 hours ago is computed.
 type Past struct {
-	quote market.Address
+	quote unique.Handle[market.Address]
 	// price and before are in whole quotes: the price now, and that before the last 24 hours (0 when unknown).
 	price, before float64
 	// BeforeUSD is the price before the last 24 hours at what the quote was worth when the price was made, or the first one known; 0 when
 	// unknown.
 	BeforeUSD float64
 	// createdAt is when the pool was made, 0 where that isn't known; tradedAt when it was traded last. Unix seconds.
-	createdAt, tradedAt int64
+	createdAt, tradedAt uint32
 }
 
 // NewPast takes what the price of a pool 24 hours ago follows from.
 func NewPast(p *market.Pool) Past {
 	return Past{
-		quote: p.Quote, price: p.Price, before: p.Day.ReferenceQuote, BeforeUSD: p.Day.ReferenceUSD, createdAt: p.CreatedAt, tradedAt: p.LastTradeAt,
+		quote: unique.Make(p.Quote), price: p.Price, before: p.Day.ReferenceQuote, BeforeUSD: p.Day.ReferenceUSD, createdAt: uint32(p.CreatedAt), tradedAt: uint32(p.LastTradeAt),
 	}
 }
 
@@ -32,9 +34,9 @@ func NewPast(p *market.Pool) Past {
 func (p *Past) DayAgo(now int64, quote market.QuotePrice) float64 {
 	start := WindowOpens(now, dayS)
 	switch {
-	case p.BeforeUSD == 0 || quote.DayUSD == 0 || p.createdAt >= start:
+	case p.BeforeUSD == 0 || quote.DayUSD == 0 || int64(p.createdAt) >= start:
 		return p.BeforeUSD
-	case p.tradedAt < start:
+	case int64(p.tradedAt) < start:
 		return p.price * quote.DayUSD
 	case p.before == 0:
 		return p.BeforeUSD
@@ -50,7 +52,7 @@ func (f *Facts) HourAgo(now int64, quotes map[market.Address]float64) float64 {
 		return 0
 	}
 	p := &f.Pools[f.Reference]
-	return p.Price * quotes[p.Quote]
+	return p.Price * quotes[p.Quote()]
 }
 
 // WindowOpens is where a window up to now begins, to the minute; all in unix seconds.
