@@ -68,10 +68,11 @@ func walkWallets[R, V any](ctx context.Context, s *rows, table string, chains []
 	}
 	q := s.db.Read.NewRaw("SELECT "+database.ColumnsOf[R](s.db.Read, "w")+" FROM "+table+" w WHERE w.chain IN (?) AND "+condition,
 		database.Among(s.db.IsPostgres(), s.served.indexesOf(chains)), from, to)
-	var r R
+	var r R // one for all rows, as is v: what a row is read into lives on the heap
+	var v V
 	into := database.Targets(s.db.Read, &r)
 	ids := map[string]string{} // one text for each chain, in place of one for each row
-	return database.Walk(ctx, s.db.Read, q, table, func(rows *sql.Rows) (v V, err error) {
+	return database.Walk(ctx, s.db.Read, q, table, func(rows *sql.Rows) (_ V, err error) {
 		if err = rows.Scan(into...); err != nil {
 			return v, err
 		}
@@ -142,8 +143,9 @@ func (s Wallets) InSince(ctx context.Context, since map[string]int64) iter.Seq2[
 }
 
 func (s Wallets) walkIn(ctx context.Context, query string, args ...any) iter.Seq2[WalletIn, error] {
-	return database.Walk(ctx, s.db.Read, s.db.Read.NewRaw(query, args...), "wallet_positions", func(rows *sql.Rows) (v WalletIn, err error) {
-		var token, wallet sql.RawBytes
+	var v WalletIn // one for all rows: what a row is read into lives on the heap
+	var token, wallet sql.RawBytes
+	return database.Walk(ctx, s.db.Read, s.db.Read.NewRaw(query, args...), "wallet_positions", func(rows *sql.Rows) (WalletIn, error) {
 		if err := rows.Scan(&v.Chain, &token, &wallet, &v.Member, &v.IsIn); err != nil {
 			return v, err
 		}
