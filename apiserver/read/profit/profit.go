@@ -15,6 +15,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/compact"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/pnl"
@@ -170,12 +171,44 @@ func ids(chains []Chain) []string {
 	return out
 }
 
-// sums collects what wallets realised, by their members.
+// sums collects what wallets realised, by their members. There are very many, of which a board has few.
 type sums struct {
-	of          map[member.Number]*Trader
+	of          *compact.Map[member.Number, memberSum]
+	shares      *compact.Map[shareKey, share]
 	families    map[string]chainconfig.Family
 	directory   *members.Directory
 	provedAlone bool
+}
+
+// memberSum is what a member realised.
+type memberSum struct {
+	number member.Number
+	market.Profit
+	best *pnl.Sale // nil while there was no gain
+}
+
+// shareKey names a member's wallet, whose address tells its family.
+type shareKey struct {
+	number member.Number
+	wallet market.Address
+}
+
+// share is what a wallet realised. The chain is the first that it did so on.
+type share struct {
+	shareKey
+
+	chain    string
+	realised market.USD
+}
+
+func newSums(chains []Chain, d *members.Directory, provedAlone bool) *sums {
+	s := &sums{families: map[string]chainconfig.Family{}, directory: d, provedAlone: provedAlone}
+	s.of = compact.New(func(m *memberSum) member.Number { return m.number })
+	s.shares = compact.New(func(s *share) shareKey { return s.shareKey })
+	for _, c := range chains {
+		s.families[c.ID] = c.Family
+	}
+	return s
 }
 
 // owner is whose a wallet is, if it counts.
@@ -186,32 +219,57 @@ func (s *sums) owner(wallet market.Address, chain string) (w members.Wallet, ok 
 
 // add adds what a wallet realised. The best sale may be none, which gained nothing.
 func (s *sums) add(n member.Number, chain string, wallet market.Address, p *market.Profit, best *pnl.Sale) {
-	t := s.of[n]
-	if t == nil {
-		t = &Trader{Member: n}
-		s.of[n] = t
+	m := s.of.Find(n)
+	if m == nil {
+		m = s.of.At(s.of.Put(memberSum{number: n}))
 	}
-	t.Add(p)
-	if best.Realised.Sign() > 0 && (t.Best == nil || pnl.Better(best, t.Best)) {
-		t.Best = new(*best) // most are none, or not the best
+	m.Add(p)
+	if best.Realised.Sign() > 0 && (m.best == nil || pnl.Better(best, m.best)) {
+		m.best = new(*best) // most are none, or not the best
 	}
-	family := s.families[chain]
-	i := slices.IndexFunc(t.Wallets, func(w WalletShare) bool { return w.Wallet == wallet && w.Family == family })
-	if i < 0 {
-		t.Wallets = append(t.Wallets, WalletShare{Family: family, Chain: chain, Wallet: wallet})
-		i = len(t.Wallets) - 1
+	key := shareKey{n, wallet}
+	w := s.shares.Find(key)
+	if w == nil {
+		w = s.shares.At(s.shares.Put(share{shareKey: key, chain: chain}))
 	}
-	t.Wallets[i].Realised = t.Wallets[i].Realised.Add(p.Realised())
+	w.realised = w.realised.Add(p.Realised())
+}
+
+// traders are the first that a board has, the highest gain first.
+func (s *sums) traders(from, to int64) (out []Trader) {
+	all := make([]*memberSum, 0, s.of.Len())
+	for m := range s.of.All() {
+		if w := (pnl.Window{Profit: m.Profit}); m.Sales > 0 && !w.MovesAway() {
+			all = append(all, m)
+		}
+	}
+	slices.SortFunc(all, func(a, b *memberSum) int {
+		x, y := a.Realised(), b.Realised()
+		return cmp.Or(y.Cmp(x), cmp.Compare(a.number, b.number))
+	})
+	places := map[member.Number]int{}
+	for i, m := range all[:min(len(all), mostTraders)] {
+		places[m.number] = i
+		out = append(out, Trader{Member: m.number, Window: pnl.Window{From: from, To: to, Profit: m.Profit, Best: m.best}})
+	}
+	for w := range s.shares.All() {
+		if i, ok := places[w.number]; ok {
+			out[i].Wallets = append(out[i].Wallets, WalletShare{Family: s.families[w.chain], Chain: w.chain, Wallet: w.wallet, Realised: w.realised})
+		}
+	}
+	for i := range out {
+		slices.SortFunc(out[i].Wallets, func(a, b WalletShare) int {
+			return cmp.Or(b.Realised.Cmp(a.Realised), a.Wallet.Compare(b.Wallet), cmp.Compare(a.Chain, b.Chain))
+		})
+	}
+	return out
 }
 
 // sumBoard adds up the whole hours in the window, and the entries at its ends.
 func (r *Reader) sumBoard(ctx context.Context, chains []Chain, to int64, provedAlone bool) (*Board, error) {
 	from := to - pnl.Day
 	first, last := from+hour-from%hour, to+1-(to+1)%hour // hours open in [first, last)
-	s := &sums{of: map[member.Number]*Trader{}, families: map[string]chainconfig.Family{}, directory: r.directory, provedAlone: provedAlone}
-	for _, c := range chains {
-		s.families[c.ID] = c.Family
-	}
+	s := newSums(chains, r.directory, provedAlone)
 	for h, err := range r.wallets.Hours(ctx, ids(chains), first, last) {
 		if err != nil {
 			return nil, err
@@ -229,25 +287,7 @@ func (r *Reader) sumBoard(ctx context.Context, chains []Chain, to int64, provedA
 			return nil, err
 		}
 	}
-	out := &Board{Version: r.versions.Add(1), From: from, To: to}
-	var all []*Trader
-	for _, t := range s.of {
-		t.From, t.To = from, to
-		slices.SortFunc(t.Wallets, func(a, b WalletShare) int {
-			return cmp.Or(b.Realised.Cmp(a.Realised), a.Wallet.Compare(b.Wallet), cmp.Compare(a.Chain, b.Chain))
-		})
-		if t.Sales > 0 && !t.MovesAway() {
-			all = append(all, t)
-		}
-	}
-	slices.SortFunc(all, func(a, b *Trader) int {
-		x, y := a.Realised(), b.Realised()
-		return cmp.Or(y.Cmp(x), cmp.Compare(a.Member, b.Member))
-	})
-	for _, t := range all[:min(len(all), mostTraders)] {
-		out.Traders = append(out.Traders, *t)
-	}
-	return out, nil
+	return &Board{Version: r.versions.Add(1), From: from, To: to, Traders: s.traders(from, to)}, nil
 }
 
 // addEntries adds up the entries of a part of an hour, both ends included.
