@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -179,9 +180,7 @@ func (x *Index) follow(ctx context.Context, chains map[string]Chain) error {
 			x.replace(id, nil)
 		}
 	}
-	for _, k := range moved {
-		x.own(k)
-	}
+	x.own(moved)
 	var errs []error
 	since := map[string]int64{}
 	for id, now := range chains {
@@ -196,27 +195,39 @@ func (x *Index) follow(ctx context.Context, chains map[string]Chain) error {
 	return errors.Join(append(errs, x.readSince(ctx, since, chains))...)
 }
 
-// own looks up whose a wallet is by now. Chains that may have rows of its member that weren't taken in are read anew.
-func (x *Index) own(k member.WalletKey) {
-	at, ok := x.wallets.all.Place(members.Account{Address: k.Address})
-	isNew := false
-	if ok && k.Chain == "" {
-		x.mu.Lock()
+// own looks up whose wallets are by now. Chains that may have rows of their members that weren't taken in are read anew.
+func (x *Index) own(keys []member.WalletKey) {
+	if len(keys) == 0 {
+		return
+	}
+	isNew := make([]bool, len(keys))
+	moved := map[uint32]bool{} // the value says that it was another member's
+	x.mu.Lock()
+	for i, k := range keys {
+		at, ok := x.wallets.all.Place(members.Account{Address: k.Address})
+		if !ok || k.Chain != "" {
+			continue
+		}
 		w := x.wallets.all.At(at)
 		former := w.number
-		for _, g := range w.in {
-			x.wallets.take(g, at)
-		}
-		if x.wallets.own(x.directory, k.Family, w); former > 0 && w.number != former {
-			w.in = nil // the indexes forget what was the former member's
-		}
-		for _, g := range w.in {
-			x.wallets.put(g, at)
-		}
-		isNew = former == 0 && w.number > 0
-		x.version.Add(1)
-		x.mu.Unlock()
+		x.wallets.own(x.directory, k.Family, w)
+		moved[at] = former > 0 && w.number != former // the indexes forget what was the former member's
+		isNew[i] = former == 0 && w.number > 0
 	}
+	if len(moved) > 0 {
+		for _, c := range x.chains {
+			x.wallets.reorder(c, moved)
+		}
+		x.version.Add(1)
+	}
+	x.mu.Unlock()
+	for i, k := range keys {
+		x.lapse(k, isNew[i])
+	}
+}
+
+// lapse has those chains be read anew that may have rows of a wallet's member that weren't taken in.
+func (x *Index) lapse(k member.WalletKey, isNew bool) {
 	for id, c := range x.chains {
 		account, alone := x.wallets.chains.Known(k.Address, id)
 		if alone {
@@ -268,13 +279,11 @@ func (x *Index) set(c *chain, row *store.WalletIn) {
 	}
 	w := x.wallets.all.At(at)
 	is := row.IsIn && w.has(row.Member)
-	switch was := w.isIn(g); {
+	switch was := x.wallets.isIn(g, at); {
 	case is == was:
 	case is:
-		w.in = append(w.in, g)
 		x.wallets.put(g, at)
 	default:
-		w.leave(g)
 		x.wallets.take(g, at)
 	}
 }
@@ -339,11 +348,12 @@ func (x *Index) takeUp(id string, r *reading) {
 		for i, at := range places {
 			if w := x.wallets.all.At(at); w.has(rows[i].member) {
 				g := c.token(rows[i].mint)
-				w.in, g.wallets = append(w.in, g), append(g.wallets, at)
+				g.wallets = append(g.wallets, at)
 			}
 		}
 	}
 	for g := range c.tokens.All() {
+		g.wallets = slices.Clone(g.wallets) // without what append left free
 		x.wallets.order(g)
 	}
 	x.replace(id, c)
@@ -352,13 +362,9 @@ func (x *Index) takeUp(id string, r *reading) {
 // replace has a chain take the place of what was known of it; nil has nothing known of it.
 func (x *Index) replace(id string, c *chain) {
 	x.mu.Lock()
-	was := x.chains[id]
+	defer x.mu.Unlock()
 	if x.chains[id] = c; c == nil {
 		delete(x.chains, id)
 	}
 	x.version.Add(1)
-	x.mu.Unlock()
-	if was != nil {
-		x.wallets.forget(was)
-	}
 }

@@ -56,18 +56,10 @@ type wallet struct {
 	// number is its member's, and key that of the handle; 0 where it is nobody's.
 	number member.Number
 	key    string
-	// in are the tokens that it is in.
-	in []*group
 }
 
 // has reports whether a row's member is the wallet's. It may be of a former one, and then the index is about to forget it.
 func (w *wallet) has(number int64) bool { return w.number > 0 && number == int64(w.number) }
-
-func (w *wallet) isIn(g *group) bool { return slices.Contains(w.in, g) }
-
-func (w *wallet) leave(g *group) {
-	w.in = slices.DeleteFunc(w.in, func(other *group) bool { return other == g })
-}
 
 // wallets keeps the members' wallets that have, or had, a position in a token.
 type wallets struct {
@@ -146,6 +138,12 @@ func (ws *wallets) isOnly(g *group, i int) bool {
 	return !ws.isOneBefore(g, i) && (i+1 == len(g.wallets) || !ws.isOneBefore(g, i+1))
 }
 
+// isIn reports whether a wallet counts in a token.
+func (ws *wallets) isIn(g *group, at uint32) bool {
+	_, ok := slices.BinarySearchFunc(g.wallets, at, ws.compare)
+	return ok
+}
+
 // put has a wallet count in a token.
 func (ws *wallets) put(g *group, at uint32) {
 	i, _ := slices.BinarySearchFunc(g.wallets, at, ws.compare)
@@ -157,7 +155,7 @@ func (ws *wallets) put(g *group, at uint32) {
 // take has a wallet count in a token no more.
 func (ws *wallets) take(g *group, at uint32) {
 	i, ok := slices.BinarySearchFunc(g.wallets, at, ws.compare)
-	if !ok { // a defect: the wallet's tokens and the tokens' wallets say the same. No other wallet is taken in its place
+	if !ok {
 		return
 	}
 	if ws.isOnly(g, i) {
@@ -176,9 +174,13 @@ func (ws *wallets) has(g *group, m members.Member) bool {
 	return ok
 }
 
-// forget has no wallet be in tokens of a chain any more.
-func (ws *wallets) forget(c *chain) {
-	for w := range ws.all.All() {
-		w.in = slices.DeleteFunc(w.in, func(g *group) bool { return g.on == c })
+// reorder puts the moved wallets of a chain's tokens where they belong, or takes them out where the value is true. All tokens are looked through: what each
+// wallet is in would take more memory than the rest of it, and wallets seldom move.
+func (ws *wallets) reorder(c *chain, moved map[uint32]bool) {
+	for g := range c.tokens.All() {
+		if slices.ContainsFunc(g.wallets, func(at uint32) bool { _, ok := moved[at]; return ok }) {
+			g.wallets = slices.DeleteFunc(g.wallets, func(at uint32) bool { return moved[at] })
+			ws.order(g)
+		}
 	}
 }
