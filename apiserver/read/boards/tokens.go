@@ -69,15 +69,14 @@ type entry struct {
 	// isReread says that its token or its launch was read since it was named.
 	isTouched, isUnread, mayReturn, isReread bool
 	checked                                  bool           // a trust check of critical severity failed
+	valued, pegged                           bool           // whether it is valued, and whether it is money, as of the last measurement
 	flowAt                                   uint32         // when the newest trade on the tape was; unix seconds
 	tape                                     *traction.Tape // nil without a trade within the window of the score
 	facts                                    *figures.Facts // nil while the token isn't known
 	launch                                   *Launched      // nil for a token that the board doesn't keep
 	before                                   *lastHour      // nil unless it was traded within the hour
 
-	// The last measurement: the score, the liquidity in USD, whether the token is valued, and whether it is money.
-	score, worthUSD float64
-	valued, pegged  bool
+	score, worthUSD float64 // the score and the liquidity in USD of the last measurement
 
 	boardPlace
 }

@@ -37,10 +37,10 @@ type Facts struct {
 
 // PoolFacts are what a pool adds.
 type PoolFacts struct {
-	ID      market.Address
-	curve   bool // a bonding curve
-	trusted bool
-	quote   unique.Handle[market.Address]
+	ID        market.Address
+	curve     bool // a bonding curve
+	trusted   bool
+	quote     unique.Handle[market.Address]
 	Price     float64 // in whole quotes, as the rest that is not in USD
 	Locked    float64
 	volumeUSD float64 // of the last 24 hours

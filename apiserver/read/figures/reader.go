@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -182,6 +183,7 @@ func newToken(t *store.TokenNow, pools []*store.PoolNow, now time.Time) Token {
 	if t.Metadata != nil {
 		out.Metadata = NewMetadata(t.Metadata)
 	}
+	out.Pools = slices.Grow(out.Pools, len(pools))
 	for _, p := range pools {
 		out.Pools = append(out.Pools, p.Pool)
 		out.USD.Set(p.QuotePrice)
