@@ -102,13 +102,13 @@ func (n *news) encode(seen *read.Snapshot) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("social: encode what is new: %w", err)
 	}
-	if body, err = serve.Splice(body, `"trades":[null]`, n.trades); err != nil {
+	if body, err = serve.Splice(body, `"prices":{}`, n.prices); err != nil {
 		return nil, err
 	}
 	if body, err = serve.Splice(body, `"launches":[null]`, n.launches); err != nil {
 		return nil, err
 	}
-	return serve.Splice(body, `"prices":{}`, n.prices)
+	return serve.Splice(body, `"trades":[null]`, n.trades) // the longest, which is copied once
 }
 
 // collectNews collects what came since some cursors up to the head of a stream, at most so many items of a kind.
