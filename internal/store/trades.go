@@ -88,11 +88,9 @@ func (s Trades) Flows(ctx context.Context, chain string, block uint64, since int
 			"CASE WHEN p.id = k.pool OR p.protocol = ? THEN t.close_usd ELSE 0 END, t.funding, t.funder, t.funded_at, t.age, t.first_at FROM trades t CROSS JOIN pools p "+
 			"CROSS JOIN tokens k WHERE t.chain = ? AND t.block >= ? AND t.nano_usd IS NOT NULL AND p.chain = t.chain AND p.id = t.pool "+
 			"AND p.untrusted = '' AND k.chain = t.chain AND k.mint = t.base ORDER BY t.block, t.log_index", string(market.BondingCurve), chain, first)
-		// One of each for all rows: what a row is read into lives on the heap.
-		var base, trader, funder sql.RawBytes
+		var base, trader, funder sql.RawBytes // these and the others are one for all rows: what a row is read into lives on the heap
 		var funding, fundedAt, age, firstAt *int64
-		var number int64
-		var f Flow
+		number, f := int64(0), Flow{}
 		database.Walk(ctx, s.db.Read, q, "trades", func(rows *sql.Rows) (Flow, error) {
 			if err := rows.Scan(&number, &f.Time, &base, &trader, &f.Sell, &f.NanoUSD, &f.CloseUSD, &funding, &funder, &fundedAt, &age, &firstAt); err != nil {
 				return f, err

@@ -68,8 +68,7 @@ func walkWallets[R, V any](ctx context.Context, s *rows, table string, chains []
 	}
 	q := s.db.Read.NewRaw("SELECT "+database.ColumnsOf[R](s.db.Read, "w")+" FROM "+table+" w WHERE w.chain IN (?) AND "+condition,
 		database.Among(s.db.IsPostgres(), s.served.indexesOf(chains)), from, to)
-	var r R // one for all rows, as is v: what a row is read into lives on the heap
-	var v V
+	r, v := *new(R), *new(V) // one of each for all rows: what a row is read into lives on the heap
 	into := database.Targets(s.db.Read, &r)
 	ids := map[string]string{} // one text for each chain, in place of one for each row
 	return database.Walk(ctx, s.db.Read, q, table, func(rows *sql.Rows) (_ V, err error) {
