@@ -37,6 +37,9 @@ func New[K comparable, V any](key func(*V) K) *Map[K, V] {
 // Len is how many values there are.
 func (m *Map[K, V]) Len() int { return m.count }
 
+// Places is how many places there are: each value's is below.
+func (m *Map[K, V]) Places() int { return len(m.pages) * perPage }
+
 // At is the value at a place that Place or Put gave.
 func (m *Map[K, V]) At(place uint32) *V { return &m.pages[place/perPage][place%perPage] }
 

@@ -201,8 +201,8 @@ func (x *Index) own(keys []member.WalletKey) {
 		return
 	}
 	isNew := make([]bool, len(keys))
-	moved := map[uint32]bool{} // the value says that it was another member's
 	x.mu.Lock()
+	moved, some := make(moves, x.wallets.all.Places()), false
 	for i, k := range keys {
 		at, ok := x.wallets.all.Place(members.Account{Address: k.Address})
 		if !ok || k.Chain != "" {
@@ -211,10 +211,13 @@ func (x *Index) own(keys []member.WalletKey) {
 		w := x.wallets.all.At(at)
 		former := w.number
 		x.wallets.own(x.directory, k.Family, w)
-		moved[at] = former > 0 && w.number != former // the indexes forget what was the former member's
+		moved[at], some = max(moved[at], isRenamed), true
+		if former > 0 && w.number != former {
+			moved[at] = isAnothers
+		}
 		isNew[i] = former == 0 && w.number > 0
 	}
-	if len(moved) > 0 {
+	if some {
 		for _, c := range x.chains {
 			x.wallets.reorder(c, moved)
 		}

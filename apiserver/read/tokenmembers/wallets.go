@@ -174,12 +174,25 @@ func (ws *wallets) has(g *group, m members.Member) bool {
 	return ok
 }
 
-// reorder puts the moved wallets of a chain's tokens where they belong, or takes them out where the value is true. All tokens are looked through: what each
+// moves says of wallets by their places whether they moved.
+type moves []move
+
+type move uint8
+
+const (
+	// stays is for a wallet that has the member whom it had.
+	stays move = iota
+	// isRenamed is for a wallet that may stand elsewhere among others, and isAnothers for one that was another member's, of whom the indexes forget what it was in.
+	isRenamed
+	isAnothers
+)
+
+// reorder puts the moved wallets of a chain's tokens where they belong, or takes them out if they were another member's. All tokens are looked through: what each
 // wallet is in would take more memory than the rest of it, and wallets seldom move.
-func (ws *wallets) reorder(c *chain, moved map[uint32]bool) {
+func (ws *wallets) reorder(c *chain, moved moves) {
 	for g := range c.tokens.All() {
-		if slices.ContainsFunc(g.wallets, func(at uint32) bool { _, ok := moved[at]; return ok }) {
-			g.wallets = slices.DeleteFunc(g.wallets, func(at uint32) bool { return moved[at] })
+		if slices.ContainsFunc(g.wallets, func(at uint32) bool { return moved[at] != stays }) {
+			g.wallets = slices.DeleteFunc(g.wallets, func(at uint32) bool { return moved[at] == isAnothers })
 			ws.order(g)
 		}
 	}
