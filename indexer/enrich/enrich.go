@@ -210,8 +210,7 @@ func (e *enrichment) addTold(b *market.Block, f market.Fact, unsure bool) {
 	e.facts = append(e.facts, store.StoredFact{Block: b.Number, Hash: b.Hash, Fact: f, Unsure: unsure})
 }
 
-// asksStates has calls count as those for pools' states, and reports whether there are to be any. Far below the head they aren't given up: an hour of the chain is over within
-// seconds there, and the trades that wait for a state would be dropped.
+// asksStates has calls count as those for pools' states, and reports whether there are to be any. Far below the head, where trades wait but for seconds, they aren't given up.
 func (e *enrichment) asksStates(ctx context.Context) (context.Context, bool) {
 	return rpc.ForPart(ctx, budget.PoolStates), !e.following || !e.GivesUp(budget.PoolStates)
 }
