@@ -13,6 +13,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
@@ -341,7 +342,7 @@ func (s *Source) denies(ctx context.Context, e *endpoint, h *chain.Header, logs 
 		return nil
 	}
 	var own chain.Header
-	if err := e.Do(ctx, headerRequest(h.Number, &own)); err != nil {
+	if err := e.Do(ctx, node.HeaderRequest(h.Number, &own)); err != nil {
 		return err
 	}
 	if own.Hash == h.Hash && !deniedBy(&own, logs) {

@@ -9,15 +9,16 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // blockNode has a block's logs by what it is asked for how many times, the last of which it repeats: a number of logs, or -1 for
 // an error. Its own header's bloom allows everything or nothing.
-func blockNode(t *testing.T, h chain.Header, full bool, says ...int) *fakeNode {
+func blockNode(t *testing.T, h chain.Header, full bool, says ...int) *nodetest.Node {
 	t.Helper()
 	asked := 0
-	return newFakeNode(t, func(method string, _ []json.RawMessage) (string, string) {
+	return nodetest.New(t, func(method string, _ []json.RawMessage) (string, string) {
 		if method == "eth_getBlockByNumber" {
 			return blocktest.Header(h.Number, full, "5208"), ""
 		}

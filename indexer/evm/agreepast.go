@@ -21,10 +21,8 @@ const (
 	// probation is how many of the first ranges of an endpoint are held against another: one that always forges is found out before the
 	// first commit.
 	probation = 4
-	// pastTime is how long another endpoint may take to give a range. One that takes longer isn't asked for another's for pastPause, so
-	// that it takes a tenth of the time at most.
-	pastTime  = 20 * time.Second
-	pastPause = (waitShare - 1) * pastTime
+	// pastTime is how long another endpoint may take to give a range. One that takes longer is left alone for a while (TookTooLong).
+	pastTime = 20 * time.Second
 	// toldBlocks is the most blocks of one range that are told as doubtful.
 	toldBlocks = 64
 )
@@ -52,7 +50,7 @@ func (e *endpoint) useProbation() bool {
 func (s *Source) agreePast(ctx context.Context, earliest int64, from uint64, first answer[chain.Batch]) (a answer[chain.Batch], alone bool, err error) {
 	votes := []answer[chain.Batch]{first}
 	for _, e := range s.pool.Others(first.by) {
-		if e.isSlow() {
+		if e.IsSlow() {
 			continue
 		}
 		vote, err := s.pastOf(ctx, e, earliest, from, first.upTo)
@@ -91,7 +89,7 @@ func (s *Source) pastOf(ctx context.Context, e *endpoint, earliest int64, from, 
 		})
 	}
 	if ctx.Err() == nil && timed.Err() != nil {
-		e.tookTooLong(pastPause)
+		e.TookTooLong(pastTime)
 	}
 	return out, err
 }

@@ -8,15 +8,16 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // pastNode has as many logs of the last block of each range that it is asked for, or an error where it is -1. Of the block by its hash it has as
 // many as byHash says.
-func pastNode(t *testing.T, logs, byHash int) *fakeNode {
+func pastNode(t *testing.T, logs, byHash int) *nodetest.Node {
 	t.Helper()
-	return newFakeNode(t, func(method string, params []json.RawMessage) (string, string) {
+	return nodetest.New(t, func(method string, params []json.RawMessage) (string, string) {
 		var p struct{ BlockHash, ToBlock string }
 		number, _ := rpc.ParseQuantity(params[0])
 		n := logs
@@ -109,9 +110,9 @@ func TestAgreePast(t *testing.T) {
 func TestPastSamples(t *testing.T) {
 	t.Parallel()
 	const ranges = 40
-	nodes := []*fakeNode{pastNode(t, 2, 2), pastNode(t, 2, 2)}
+	nodes := []*nodetest.Node{pastNode(t, 2, 2), pastNode(t, 2, 2)}
 	s := sourceOf(t, time.Now, nodes[0].URL, nodes[1].URL)
-	asked := func() int { return nodes[0].count("eth_getLogs") + nodes[1].count("eth_getLogs") }
+	asked := func() int { return nodes[0].Count("eth_getLogs") + nodes[1].Count("eth_getLogs") }
 	for i, e := range s.pool.List {
 		for range probation {
 			if !e.useProbation() {

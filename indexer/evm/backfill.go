@@ -10,6 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -186,11 +187,11 @@ func (s *Source) rangeOn(ctx context.Context, e *endpoint, from uint64, a asking
 			out.found, err = s.assemble(got.Within(ctx), e, logs, last, a.lenient)
 			return out, err
 		}
-		var narrow *rangeError
-		if err = asRangeError(err); !errors.As(err, &narrow) || out.upTo == from {
+		var narrow *node.RangeError
+		if err = node.AsRangeError(err); !errors.As(err, &narrow) || out.upTo == from {
 			return out, err
 		}
-		e.tooWide(narrow.fits, out.upTo-from+1)
+		e.tooWide(narrow.Fits, out.upTo-from+1)
 	}
 }
 
@@ -233,14 +234,14 @@ func (e *endpoint) tooWide(fits, asked uint64) {
 
 // logRange reads the logs of a range and the header of its last block.
 func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) (logs []decode.Log, last chain.Header, got *rpc.Reply, err error) {
-	if err := e.Do(ctx, headerRequest(to, &last)); err != nil {
+	if err := e.Do(ctx, node.HeaderRequest(to, &last)); err != nil {
 		return nil, last, nil, err
 	}
 	if err := errors.Join(isNumber(&last, to), e.isPast(&last), s.sealed(ctx, &last)); err != nil {
 		return nil, last, nil, err
 	}
-	if logs, got, err = e.logs(ctx, &logQuestion{
-		where: map[string]any{"fromBlock": rpc.HexQuantity(from), "toBlock": rpc.HexQuantity(to)}, topics: s.topics, single: from == to,
+	if logs, got, err = e.Logs(ctx, &node.LogQuestion{
+		Where: map[string]any{"fromBlock": rpc.HexQuantity(from), "toBlock": rpc.HexQuantity(to)}, Topics: s.topics, Single: from == to,
 	}); err != nil {
 		return nil, last, nil, err
 	}
@@ -320,7 +321,7 @@ func (e *endpoint) times(ctx context.Context, logs []decode.Log, latest int64) (
 		headers := make([]chain.Header, n)
 		reqs := make([]*rpc.Request, n)
 		for i, number := range missing[:n] {
-			reqs[i] = headerRequest(number, &headers[i])
+			reqs[i] = node.HeaderRequest(number, &headers[i])
 		}
 		if err := e.Do(ctx, reqs...); err != nil {
 			return nil, err

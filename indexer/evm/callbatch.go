@@ -9,6 +9,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
@@ -76,12 +77,12 @@ func (e *endpoint) halves(ctx context.Context, block any, list []*call) (doubtfu
 // batch runs calls as one batch. It says why, where they are too much at once and none has an answer. Where that is so
 // of some, their halves are asked for at once: the node answered the others. Deployless calls aren't asked for in halves: others are, instead of them.
 func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful []*call, why, err error) {
-	if err := e.keepsState(ctx, block); err != nil {
+	if err := e.KeepsState(ctx, block); err != nil {
 		return nil, nil, err
 	}
 	deployless := slices.ContainsFunc(list, (*call).isDeployless)
-	if deployless && e.deployless.TakesNone() {
-		return nil, nil, errNoDeployless
+	if deployless && e.Deployless.TakesNone() {
+		return nil, nil, node.ErrNoDeployless
 	}
 	reqs := make([]*rpc.Request, len(list))
 	for i, c := range list {
@@ -90,12 +91,12 @@ func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful
 	}
 	switch err := e.DoWithin(ctx, maxCallsAnswer, reqs...); {
 	case err == nil:
-	case deployless && !rateRefused(err):
+	case deployless && !node.RateRefused(err):
 		return nil, nil, e.failedDeployless(ctx, block, err)
 	case len(list) == 1 && errors.Is(err, rpc.ErrTooLong):
 		list[0].aside = chain.AnswerTooLong // whichever node is asked
 		return nil, nil, nil
-	case overwhelmed(err):
+	case node.Overwhelmed(err):
 		return nil, err, nil
 	default:
 		return nil, nil, err
@@ -103,19 +104,19 @@ func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful
 	var rest []*call
 	for i, c := range list {
 		refusal, refused := errors.AsType[*rpc.NodeError](reqs[i].Err)
-		if c.isDeployless() && manycalls.ByDeployless.IsMissing(c.answer, !c.ok, c.questions) && !rateRefused(reqs[i].Err) {
+		if c.isDeployless() && manycalls.ByDeployless.IsMissing(c.answer, !c.ok, c.questions) && !node.RateRefused(reqs[i].Err) {
 			return nil, nil, e.failedDeployless(ctx, block, reqs[i].Err)
 		}
 		if !refused {
 			continue
 		}
-		switch faultOf(refusal) {
-		case faultContract:
-		case faultNode, faultState:
-			return nil, nil, e.withoutState(ctx, block, refusal)
-		case faultSize:
+		switch node.FaultOf(refusal) {
+		case node.FaultContract:
+		case node.FaultNode, node.FaultState:
+			return nil, nil, e.WithoutState(ctx, block, refusal)
+		case node.FaultSize:
 			rest, why = append(rest, c), refusal
-		case faultUnknown:
+		case node.FaultUnknown:
 			doubtful = append(doubtful, c)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/poolstate"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -68,7 +69,7 @@ func (s *Source) calls(ctx context.Context, at chain.Ref, list []*call) (gone bo
 	seen := s.seen.Load()
 	isRecent := at.Number+lateBlocks > seen
 	err = s.callsAt(ctx, blockParam(at), list)
-	gone = err != nil && stateMissing(err, isRecent)
+	gone = err != nil && node.StateMissing(err, isRecent)
 	switch {
 	case gone && isRecent:
 		s.newestAlone.Store(true)
@@ -84,13 +85,10 @@ func (s *Source) calls(ctx context.Context, at chain.Ref, list []*call) (gone bo
 // lateBlocks is how far below the highest head a block is new: a node that doesn't know it may be late.
 const lateBlocks = 64
 
-// newest names the newest block in a request.
-const newest = "latest"
-
 // callsOrLatest asks the newest block instead when the block's state is gone: for what hardly ever changes.
 func (s *Source) callsOrLatest(ctx context.Context, at chain.Ref, list []*call) (gone bool, err error) {
 	if gone, err = s.calls(ctx, at, list); gone {
-		err = s.callsAt(ctx, newest, list)
+		err = s.callsAt(ctx, node.Newest, list)
 	}
 	return gone, err
 }
@@ -137,18 +135,4 @@ func (c *call) text() string {
 // word is an address as an ABI argument.
 func word(a market.Address) string {
 	return strings.Repeat("0", 24) + strings.TrimPrefix(a.String(), "0x")
-}
-
-func codeRequest(contract market.Address, block string, exists *bool) *rpc.Request {
-	return &rpc.Request{
-		Method: "eth_getCode", Params: []any{contract.String(), block},
-		Take: func(raw json.RawMessage) error {
-			var code string
-			if err := json.Unmarshal(raw, &code); err != nil {
-				return fmt.Errorf("%w: an unreadable code", rpc.ErrGarbage)
-			}
-			*exists = len(code) > len("0x")
-			return nil
-		},
-	}
 }

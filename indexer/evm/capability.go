@@ -6,27 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
-)
-
-const (
-	// probeTime is how long an endpoint may take over one question about itself, probeBytes how long its answer may be.
-	probeTime  = 5 * time.Second
-	probeBytes = 1 << 20
-)
-
-// Answer says whether an endpoint can do something, as far as that is known.
-type Answer uint8
-
-// The answers. Unknown is the answer of an endpoint that refused for another reason, such as its rate.
-const (
-	Unknown Answer = iota
-	Yes
-	No
 )
 
 // Capabilities is what one endpoint can do, as it showed when it was asked.
@@ -41,13 +25,13 @@ type Capabilities struct {
 	Head market.Header
 	// OldState says whether it has the state after the chain's first blocks, RecentState after a block up to 64 below its head, LatestState
 	// after its newest block.
-	OldState, RecentState, LatestState Answer
+	OldState, RecentState, LatestState node.Answer
 	// StateByNewest is set where it answers a question about old state with the newest, without a word.
 	StateByNewest bool
 	// Overrides says whether it simulates calls on a changed state.
-	Overrides Answer
+	Overrides node.Answer
 	// Logs says whether it takes the filter by which the chain is indexed, LogBlocks of how many blocks at once: 0 where that isn't known.
-	Logs      Answer
+	Logs      node.Answer
 	LogBlocks uint64
 	// LogTopics is how many topics it takes in one filter, 0 where it takes all of the chain's. LogFilters is how many filters a question for
 	// logs takes therefore.
@@ -55,11 +39,11 @@ type Capabilities struct {
 	// BatchCalls is how many calls it took at once, 1 where it takes no batches, 0 where that isn't known.
 	BatchCalls int
 	// Heads says whether it announces new blocks by WebSocket, at the same address.
-	Heads Answer
+	Heads node.Answer
 	// ManyCalls says whether it answers many calls in one: Multicall3 is there, or it takes a call without a contract's address.
-	ManyCalls Answer
+	ManyCalls node.Answer
 	// Finality says whether it knows the newest final block.
-	Finality Answer
+	Finality node.Answer
 }
 
 // logRanges and batchSizes are tried from the greatest on. An indexer asks for at most longestRange blocks, and rpc.CallsAtOnce calls.
@@ -84,7 +68,7 @@ func (s *Source) Capabilities(ctx context.Context, wrapped market.Address) []Cap
 
 func (s *Source) capabilities(ctx context.Context, e *endpoint, wrapped market.Address) Capabilities {
 	c := Capabilities{Endpoint: e.Name}
-	err := within(ctx, func(ctx context.Context) error { return s.pool.Check(ctx, e) })
+	err := node.InProbeTime(ctx, func(ctx context.Context) error { return s.pool.Check(ctx, e) })
 	if err == nil {
 		c.Head, err = e.newestHeader(ctx)
 	}
@@ -103,28 +87,16 @@ func (s *Source) capabilities(ctx context.Context, e *endpoint, wrapped market.A
 	return c
 }
 
-// within gives a question the time that it may take.
-func within(ctx context.Context, ask func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
-	defer cancel()
-	return ask(ctx)
-}
-
-// probe asks one question.
-func (e *endpoint) probe(ctx context.Context, r *rpc.Request) error {
-	return within(ctx, func(ctx context.Context) error { return e.Send(ctx, probeBytes, r) })
-}
-
 func (e *endpoint) newestHeader(ctx context.Context) (market.Header, error) {
 	var h chain.Header
-	if err := e.probe(ctx, tagRequest(newest, &h)); err != nil {
+	if err := e.Probe(ctx, node.TagRequest(node.Newest, &h)); err != nil {
 		return market.Header{}, err
 	}
 	return h.Header, e.isPast(&h)
 }
 
 func (e *endpoint) clientName(ctx context.Context) (name string) {
-	_ = e.probe(ctx, &rpc.Request{Method: "web3_clientVersion", Take: func(raw json.RawMessage) error {
+	_ = e.Probe(ctx, &rpc.Request{Method: "web3_clientVersion", Take: func(raw json.RawMessage) error {
 		return json.Unmarshal(raw, &name)
 	}})
 	u, err := e.URL()
@@ -137,41 +109,41 @@ func (e *endpoint) clientName(ctx context.Context) (name string) {
 // stateKept asks for the wrapped coin's own balance of the native coin after several blocks.
 func (e *endpoint) stateKept(ctx context.Context, wrapped market.Address, c *Capabilities) {
 	var now, recent, old market.Amount
-	c.LatestState = e.balanceAt(ctx, wrapped, newest, &now)
+	c.LatestState = e.balanceAt(ctx, wrapped, node.Newest, &now)
 	c.RecentState = e.balanceAt(ctx, wrapped, rpc.HexQuantity(c.Head.Number-min(c.Head.Number, recentBlocks)), &recent)
 	c.OldState = e.balanceAt(ctx, wrapped, rpc.HexQuantity(min(c.Head.Number, 1)), &old)
-	if c.OldState == Yes && e.answersByNewest(ctx, wrapped) == Yes {
-		c.OldState, c.StateByNewest = No, true
+	if c.OldState == node.Yes && e.AnswersByNewest(ctx, wrapped) == node.Yes {
+		c.OldState, c.StateByNewest = node.No, true
 		if recent == now {
-			c.RecentState = Unknown
+			c.RecentState = node.Unknown
 		}
 	}
 }
 
-func (e *endpoint) balanceAt(ctx context.Context, account market.Address, block string, v *market.Amount) Answer {
-	err := e.probe(ctx, balanceRequest(account, block, v))
+func (e *endpoint) balanceAt(ctx context.Context, account market.Address, block string, v *market.Amount) node.Answer {
+	err := e.Probe(ctx, node.BalanceRequest(account, block, v))
 	switch {
 	case err == nil:
-		return Yes
-	case stateMissing(err, false):
-		return No
+		return node.Yes
+	case node.StateMissing(err, false):
+		return node.No
 	}
-	return Unknown
+	return node.Unknown
 }
 
-func (s *Source) takesOverrides(ctx context.Context, e *endpoint) Answer {
+func (s *Source) takesOverrides(ctx context.Context, e *endpoint) node.Answer {
 	can := false
-	err := within(ctx, func(ctx context.Context) (err error) {
+	err := node.InProbeTime(ctx, func(ctx context.Context) (err error) {
 		can, err = s.canOverride(ctx, e)
 		return err
 	})
 	switch {
 	case err != nil:
-		return Unknown
+		return node.Unknown
 	case can:
-		return Yes
+		return node.Yes
 	}
-	return No
+	return node.No
 }
 
 // nobody is an account that logs nothing: questions for its logs are answered with none.
@@ -182,32 +154,32 @@ var nobody = "0x" + hex.EncodeToString([]byte("boardwalk probes it:"))
 func (e *endpoint) logsTaken(ctx context.Context, topics [][32]byte, c *Capabilities) {
 	for _, blocks := range logRanges {
 		blocks = min(blocks, c.Head.Number+1)
-		q := logQuestion{topics: topics, where: map[string]any{
+		q := node.LogQuestion{Topics: topics, Where: map[string]any{
 			"fromBlock": rpc.HexQuantity(c.Head.Number + 1 - blocks), "toBlock": rpc.HexQuantity(c.Head.Number), "address": nobody,
 		}}
 		err := e.probeLogs(ctx, &q)
 		switch refusal, refused := errors.AsType[*rpc.NodeError](err); {
 		case err == nil:
-			c.Logs, c.LogBlocks, c.LogTopics = Yes, blocks, max(e.topicsAtOnce(), 0)
-			c.LogFilters = len(q.parts(c.LogTopics))
+			c.Logs, c.LogBlocks, c.LogTopics = node.Yes, blocks, max(e.TopicsAtOnce(), 0)
+			c.LogFilters = len(q.Parts(c.LogTopics))
 			return
-		case refused && faultOf(refusal) == faultNode && tooOften.MatchString(refusal.Message):
+		case refused && node.SaysTooOften(refusal):
 			return
 		case refused:
-			c.Logs = No // unless a smaller range does
+			c.Logs = node.No // unless a smaller range does
 		}
 	}
 }
 
 // probeLogs asks a question for logs with as many topics as the endpoint takes.
-func (e *endpoint) probeLogs(ctx context.Context, q *logQuestion) error {
+func (e *endpoint) probeLogs(ctx context.Context, q *node.LogQuestion) error {
 	for {
-		part := q.parts(e.topicsAtOnce())[0]
-		err := e.probe(ctx, &rpc.Request{Method: "eth_getLogs", Params: q.params(part), Take: func(raw json.RawMessage) error {
+		part := q.Parts(e.TopicsAtOnce())[0]
+		err := e.Probe(ctx, &rpc.Request{Method: "eth_getLogs", Params: q.Params(part), Take: func(raw json.RawMessage) error {
 			var list []json.RawMessage
 			return json.Unmarshal(raw, &list)
 		}})
-		if err == nil || !e.learnTopics(err, len(part)) {
+		if err == nil || !e.LearnTopics(err, len(part)) {
 			return err
 		}
 	}
@@ -220,11 +192,11 @@ func (e *endpoint) callsTaken(ctx context.Context) int {
 		for i := range reqs {
 			reqs[i] = &rpc.Request{Method: "eth_chainId", Take: func(json.RawMessage) error { return nil }}
 		}
-		err := within(ctx, func(ctx context.Context) error { return e.Send(ctx, probeBytes, reqs...) })
+		err := node.InProbeTime(ctx, func(ctx context.Context) error { return e.Send(ctx, node.ProbeBytes, reqs...) })
 		switch refusal, refused := errors.AsType[*rpc.NodeError](err); {
 		case err == nil:
 			return n
-		case refused && faultOf(refusal) == faultNode && tooOften.MatchString(refusal.Message):
+		case refused && node.SaysTooOften(refusal):
 			return 0
 		}
 	}
@@ -232,9 +204,9 @@ func (e *endpoint) callsTaken(ctx context.Context) int {
 }
 
 // announcesHeads subscribes to new blocks, and waits for the endpoint to agree.
-func (e *endpoint) announcesHeads(ctx context.Context) Answer {
+func (e *endpoint) announcesHeads(ctx context.Context) node.Answer {
 	agreed := false
-	err := within(ctx, func(ctx context.Context) error {
+	err := node.InProbeTime(ctx, func(ctx context.Context) error {
 		c, err := e.subscribed(ctx)
 		if err != nil {
 			return err
@@ -249,22 +221,22 @@ func (e *endpoint) announcesHeads(ctx context.Context) Answer {
 		return nil
 	})
 	if err != nil && ctx.Err() != nil {
-		return Unknown
+		return node.Unknown
 	}
 	if agreed {
-		return Yes
+		return node.Yes
 	}
-	return No
+	return node.No
 }
 
-func (e *endpoint) knowsFinal(ctx context.Context) Answer {
+func (e *endpoint) knowsFinal(ctx context.Context) node.Answer {
 	var h chain.Header
-	err := e.probe(ctx, tagRequest("finalized", &h))
+	err := e.Probe(ctx, node.TagRequest("finalized", &h))
 	switch _, refused := errors.AsType[*rpc.NodeError](err); {
 	case err == nil:
-		return Yes
+		return node.Yes
 	case refused, errors.Is(err, chain.ErrNoBlock):
-		return No
+		return node.No
 	}
-	return Unknown
+	return node.Unknown
 }

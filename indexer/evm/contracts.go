@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -154,15 +155,15 @@ func (cs Contracts) AllExist(ctx context.Context, contracts []market.Address, nu
 		err := cs.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 			reqs := make([]*rpc.Request, len(part))
 			for i, c := range part {
-				reqs[i] = codeRequest(c, rpc.HexQuantity(number), &exist[first+i])
+				reqs[i] = node.CodeRequest(c, rpc.HexQuantity(number), &exist[first+i])
 			}
-			if err := e.keepsState(ctx, rpc.HexQuantity(number)); err != nil {
+			if err := e.KeepsState(ctx, rpc.HexQuantity(number)); err != nil {
 				return err
 			}
-			return e.withoutState(ctx, rpc.HexQuantity(number), e.Do(ctx, reqs...))
+			return e.WithoutState(ctx, rpc.HexQuantity(number), e.Do(ctx, reqs...))
 		})
 		switch {
-		case err != nil && stateMissing(err, number+lateBlocks > cs.s.seen.Load()):
+		case err != nil && node.StateMissing(err, number+lateBlocks > cs.s.seen.Load()):
 			return nil, false, nil
 		case err != nil:
 			return nil, false, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -44,7 +45,7 @@ func TestFourMemeQuotes(t *testing.T) {
 		"nothing":                     {`"0x"`, market.Address{}, false},
 		"a refusal":                   {"", market.Address{}, false},
 	} {
-		node := newFakeNode(t, func(_ string, params []json.RawMessage) (result, refusal string) {
+		node := nodetest.New(t, func(_ string, params []json.RawMessage) (result, refusal string) {
 			var asked struct{ To, Data string }
 			if json.Unmarshal(params[0], &asked) != nil || asked.To != manager.String() || asked.Data != "0xe684626b"+word(mint) {
 				t.Errorf("asked %s", params[0])
@@ -68,7 +69,7 @@ func TestFourMemeQuotes(t *testing.T) {
 // tokens than go into one batch keep their order.
 func TestFourMemeQuotesOfAnOldBlock(t *testing.T) {
 	t.Parallel()
-	node := newFakeNode(t, func(_ string, params []json.RawMessage) (result, refusal string) {
+	node := nodetest.New(t, func(_ string, params []json.RawMessage) (result, refusal string) {
 		if string(params[1]) != `"latest"` {
 			return "", `{"code":-32000,"message":"missing trie node 0xabc (path )"}`
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -49,7 +50,7 @@ func (cs Contracts) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]
 			calls = append(calls, a.calls...)
 		}
 	}
-	if err := cs.s.callsAt(ctx, newest, calls); err != nil {
+	if err := cs.s.callsAt(ctx, node.Newest, calls); err != nil {
 		return nil, err
 	}
 	for _, a := range asked {
@@ -141,7 +142,7 @@ func (cs Contracts) askForCode(ctx context.Context, asked []*declaredAsked) erro
 		err := cs.s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 			reqs := make([]*rpc.Request, len(part))
 			for i, a := range part {
-				reqs[i] = codeRequest(a.Address, newest, &a.hasCode)
+				reqs[i] = node.CodeRequest(a.Address, node.Newest, &a.hasCode)
 			}
 			return e.Do(ctx, reqs...)
 		})
@@ -271,7 +272,7 @@ func (cs Contracts) proveFactories(ctx context.Context, exchanges []chainconfig.
 		}
 		factories, pools, list = append(factories, a), append(pools, p), append(list, p.own...)
 	}
-	if err := cs.s.callsAt(ctx, newest, list); err != nil {
+	if err := cs.s.callsAt(ctx, node.Newest, list); err != nil {
 		return err
 	}
 	var confirm []*call
@@ -280,7 +281,7 @@ func (cs Contracts) proveFactories(ctx context.Context, exchanges []chainconfig.
 			confirm = append(confirm, q)
 		}
 	}
-	if err := cs.s.callsAt(ctx, newest, confirm); err != nil {
+	if err := cs.s.callsAt(ctx, node.Newest, confirm); err != nil {
 		return err
 	}
 	for i, a := range factories {

@@ -8,15 +8,13 @@ import (
 	"sync"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/poolstate"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
 // On a chain without Multicall3 many questions come into one call without a contract's address (package manycalls). Not every node takes one: each is asked
 // once in a while, with as much as a pool is asked at once. All of a chain's endpoints have to take it, or each question is a call.
-
-// errNoDeployless says that an endpoint isn't asked by a deployless call, since it takes none.
-var errNoDeployless = errors.New("it takes no call without a contract's address")
 
 // inOneWay asks pools in a way that every endpoint takes, and once more by single calls where one turned out meanwhile to take no deployless ones.
 func (s *Source) inOneWay(ctx context.Context, ask func(manycalls.Ways) error) error {
@@ -25,7 +23,7 @@ func (s *Source) inOneWay(ctx context.Context, ask func(manycalls.Ways) error) e
 		takers = s.deploylessTakers(ctx)
 		return len(takers) > 0
 	})))
-	if ctx.Err() == nil && slices.ContainsFunc(takers, func(e *endpoint) bool { return e.deployless.TakesNone() }) {
+	if ctx.Err() == nil && slices.ContainsFunc(takers, func(e *endpoint) bool { return e.Deployless.TakesNone() }) {
 		err = ask(s.manyCalls.Ways(s.pool.Now(), func() bool { return false }))
 	}
 	return err
@@ -35,60 +33,60 @@ func (s *Source) inOneWay(ctx context.Context, ask func(manycalls.Ways) error) e
 // is up, that has a block's state, or whose answer can be compared.
 func (s *Source) deploylessTakers(ctx context.Context) []*endpoint {
 	candidates := s.pool.Candidates()
-	answers := make([]Answer, len(candidates))
+	answers := make([]node.Answer, len(candidates))
 	var asking sync.WaitGroup
 	for i, e := range candidates {
 		asking.Go(func() { answers[i] = s.takesDeploylessOn(ctx, e) })
 	}
 	asking.Wait()
-	if slices.ContainsFunc(answers, func(a Answer) bool { return a != Yes }) {
+	if slices.ContainsFunc(answers, func(a node.Answer) bool { return a != node.Yes }) {
 		return nil
 	}
 	return candidates
 }
 
 // takesDeploylessOn asks one endpoint, unless it is known.
-func (s *Source) takesDeploylessOn(ctx context.Context, e *endpoint) Answer {
-	if _, _, old := e.deployless.At(e.Now()); old {
+func (s *Source) takesDeploylessOn(ctx context.Context, e *endpoint) node.Answer {
+	if _, _, old := e.Deployless.At(e.Now()); old {
 		ask := func(ctx context.Context, e *endpoint) error { return e.probeDeployless(ctx) }
 		// The probe, and a simple call after it, are bounded, but not what an endpoint is asked before its first use.
-		bounded, cancel := context.WithTimeout(ctx, 2*probeTime)
+		bounded, cancel := context.WithTimeout(ctx, 2*node.ProbeTime)
 		defer cancel()
 		if err := s.pool.On(bounded, e, ask); err != nil && ctx.Err() == nil {
-			e.deployless.Forget(e.Now())
+			e.Deployless.Forget(e.Now())
 		}
 	}
-	known, takes, old := e.deployless.At(e.Now())
+	known, takes, old := e.Deployless.At(e.Now())
 	switch {
 	case !known || old:
-		return Unknown
+		return node.Unknown
 	case takes:
-		return Yes
+		return node.Yes
 	}
-	return No
+	return node.No
 }
 
 // probeDeployless asks for no more and no less than the largest question to a pool. An error is the endpoint's, which then fails a simple call, too.
 func (e *endpoint) probeDeployless(ctx context.Context) error {
 	probe, most := poolstate.LargestProbe()
 	c := &call{data: manycalls.ByDeployless.Data(probe, most)}
-	r := &rpc.Request{Method: "eth_call", Params: callParams("", c.data, newest), Take: c.take, Optional: true}
-	err := within(ctx, func(ctx context.Context) error { return e.DoWithin(ctx, probeBytes, r) })
+	r := &rpc.Request{Method: "eth_call", Params: callParams("", c.data, node.Newest), Take: c.take, Optional: true}
+	err := node.InProbeTime(ctx, func(ctx context.Context) error { return e.DoWithin(ctx, node.ProbeBytes, r) })
 	if err != nil {
-		if err := within(ctx, func(ctx context.Context) error { return e.works(ctx, newest) }); err != nil || ctx.Err() != nil {
+		if err := node.InProbeTime(ctx, func(ctx context.Context) error { return e.works(ctx, node.Newest) }); err != nil || ctx.Err() != nil {
 			return err
 		}
 	}
 	refusal, refused := errors.AsType[*rpc.NodeError](cmp.Or(err, r.Err))
 	switch {
-	case rateRefused(cmp.Or(err, r.Err)):
-		e.deployless.Forget(e.Now())
+	case node.RateRefused(cmp.Or(err, r.Err)):
+		e.Deployless.Forget(e.Now())
 	case err == nil && !refused:
-		e.deployless.Learn(manycalls.IsProbed(probe, most, c.answer), e.Now())
-	case refused && (faultOf(refusal) == faultContract || faultOf(refusal) == faultNode):
-		e.deployless.Learn(false, e.Now())
+		e.Deployless.Learn(manycalls.IsProbed(probe, most, c.answer), e.Now())
+	case refused && (node.FaultOf(refusal) == node.FaultContract || node.FaultOf(refusal) == node.FaultNode):
+		e.Deployless.Learn(false, e.Now())
 	default:
-		e.deployless.Doubt(e.Now())
+		e.Deployless.Doubt(e.Now())
 	}
 	return nil
 }
@@ -97,26 +95,26 @@ func (e *endpoint) probeDeployless(ctx context.Context) error {
 // more, which is learnt: a contract that is asked can't bring that about (manycalls.Deployless).
 func (e *endpoint) failedDeployless(ctx context.Context, block any, why error) error {
 	if err := e.works(ctx, block); err != nil {
-		return e.withoutState(ctx, block, err)
+		return e.WithoutState(ctx, block, err)
 	}
-	if _, refused := errors.AsType[*rpc.NodeError](why); why == nil || refused || overwhelmed(why) {
-		e.deployless.Learn(false, e.Now())
+	if _, refused := errors.AsType[*rpc.NodeError](why); why == nil || refused || node.Overwhelmed(why) {
+		e.Deployless.Learn(false, e.Now())
 	} else {
-		e.deployless.Doubt(e.Now())
+		e.Deployless.Doubt(e.Now())
 	}
-	return errors.Join(errNoDeployless, why)
+	return errors.Join(node.ErrNoDeployless, why)
 }
 
 func (c *call) isDeployless() bool { return c.to.IsNone() }
 
 // answersMany reports whether an endpoint answers many calls in one, whichever way.
-func (s *Source) answersMany(ctx context.Context, e *endpoint) Answer {
+func (s *Source) answersMany(ctx context.Context, e *endpoint) node.Answer {
 	has := false
-	if err := e.probe(ctx, codeRequest(poolstate.Multicall3Address, newest, &has)); err != nil {
-		return Unknown
+	if err := e.Probe(ctx, node.CodeRequest(poolstate.Multicall3Address, node.Newest, &has)); err != nil {
+		return node.Unknown
 	}
 	if has {
-		return Yes
+		return node.Yes
 	}
 	return s.takesDeploylessOn(ctx, e)
 }

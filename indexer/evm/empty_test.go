@@ -11,15 +11,16 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // quietNode has blocks without logs; logs, if set, is what it says about them from its n-th answer on.
-func quietNode(t *testing.T, full bool, n int, logs string) *fakeNode {
+func quietNode(t *testing.T, full bool, n int, logs string) *nodetest.Node {
 	t.Helper()
 	asked := 0
-	return newFakeNode(t, func(method string, params []json.RawMessage) (string, string) {
+	return nodetest.New(t, func(method string, params []json.RawMessage) (string, string) {
 		if method == "eth_getBlockByNumber" {
 			number, err := rpc.ParseQuantity(params[0])
 			if err != nil {
@@ -34,14 +35,14 @@ func quietNode(t *testing.T, full bool, n int, logs string) *fakeNode {
 	})
 }
 
-func emptyNode(t *testing.T) *fakeNode {
+func emptyNode(t *testing.T) *nodetest.Node {
 	t.Helper()
 	return quietNode(t, true, 0, "")
 }
 
-func failingNode(t *testing.T) *fakeNode {
+func failingNode(t *testing.T) *nodetest.Node {
 	t.Helper()
-	return newFakeNode(t, func(string, []json.RawMessage) (string, string) { return "", `{"code":-32000,"message":"no"}` })
+	return nodetest.New(t, func(string, []json.RawMessage) (string, string) { return "", `{"code":-32000,"message":"no"}` })
 }
 
 // TestWhatAnEmptyBlockCosts counts the reads of logs until it is believed that a block has none.
@@ -49,8 +50,8 @@ func TestWhatAnEmptyBlockCosts(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		header string
-		second func(*testing.T) *fakeNode // nil: there is none
-		want   int                        // of the first endpoint
+		second func(*testing.T) *nodetest.Node // nil: there is none
+		want   int                             // of the first endpoint
 	}{
 		"the bloom proves it":           {header: blocktest.Header(5, false, "5208"), want: 1},
 		"nothing ran":                   {header: blocktest.Header(5, true, "0"), want: 1},
@@ -74,7 +75,7 @@ func TestWhatAnEmptyBlockCosts(t *testing.T) {
 		if b, err := s.Block(t.Context(), h); err != nil || len(b.Txs) > 0 {
 			t.Errorf("%s: %+v, %v", name, b, err)
 		}
-		if got := first.count("eth_getLogs"); got != tt.want {
+		if got := first.Count("eth_getLogs"); got != tt.want {
 			t.Errorf("%s: %d reads of logs, want %d", name, got, tt.want)
 		}
 	}
@@ -93,11 +94,11 @@ func TestWaitingTakesAShareOfTheTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []int{1 + rereads, 2} {
-		before := node.count("eth_getLogs")
+		before := node.Count("eth_getLogs")
 		if _, err := s.Block(t.Context(), h); err != nil {
 			t.Fatal(err)
 		}
-		if got := node.count("eth_getLogs") - before; got != want {
+		if got := node.Count("eth_getLogs") - before; got != want {
 			t.Errorf("block %d takes %d reads of logs, want %d", i, got, want)
 		}
 	}
@@ -110,8 +111,8 @@ func TestAnEmptyPast(t *testing.T) {
 	h.Number, h.Hash = 5, market.Hash{31: 5}
 	logs := transferLogs(h, 0)
 	for name, tt := range map[string]struct {
-		first  *fakeNode
-		second *fakeNode
+		first  *nodetest.Node
+		second *nodetest.Node
 		blocks int
 		want   int // reads of the first endpoint
 	}{
@@ -133,7 +134,7 @@ func TestAnEmptyPast(t *testing.T) {
 		if err != nil || piece.upTo != 10 || len(piece.found.Blocks) != tt.blocks {
 			t.Errorf("%s: %d blocks up to %d, %v; want %d up to 10", name, len(piece.found.Blocks), piece.upTo, err, tt.blocks)
 		}
-		if got := tt.first.count("eth_getLogs"); got != tt.want {
+		if got := tt.first.Count("eth_getLogs"); got != tt.want {
 			t.Errorf("%s: %d reads of logs, want %d", name, got, tt.want)
 		}
 	}
@@ -156,7 +157,7 @@ func TestEmptyTransfersAreNotBelievedAtOnce(t *testing.T) {
 func TestAPauseEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	node := newFakeNode(t, func(string, []json.RawMessage) (string, string) {
+	node := nodetest.New(t, func(string, []json.RawMessage) (string, string) {
 		cancel()
 		return "[]", ""
 	})

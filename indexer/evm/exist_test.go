@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -20,7 +21,7 @@ func TestAllExist(t *testing.T) {
 		contracts = append(contracts, market.EVMAddress([32]byte{31: byte(i)}))
 		want = append(want, i%3 == 0)
 	}
-	node := newFakeNode(t, func(_ string, params []json.RawMessage) (result, refusal string) {
+	node := nodetest.New(t, func(_ string, params []json.RawMessage) (result, refusal string) {
 		if string(params[1]) != `"0x5"` {
 			return "", `{"code":-32000,"message":"missing trie node"}`
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
@@ -89,7 +90,7 @@ func (e *endpoint) receipts(ctx context.Context, questions []chain.GasQuestion, 
 		return err
 	}
 	for _, r := range reqs {
-		if rateRefused(r.Err) { // it may tell later
+		if node.RateRefused(r.Err) { // it may tell later
 			return r.Err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
@@ -93,8 +94,8 @@ func TestGas(t *testing.T) {
 	for i := range rpc.CallsAtOnce + 3 {
 		questions = append(questions, chain.GasQuestion{At: at, Tx: market.EVMTx([32]byte{30: byte(i >> 8), 31: byte(i)})})
 	}
-	node := func(answer func(tx string) (result, refusal string)) *fakeNode {
-		return newFakeNode(t, func(method string, params []json.RawMessage) (string, string) {
+	node := func(answer func(tx string) (result, refusal string)) *nodetest.Node {
+		return nodetest.New(t, func(method string, params []json.RawMessage) (string, string) {
 			if method != "eth_getTransactionReceipt" {
 				return `"0x0"`, ""
 			}
@@ -172,8 +173,8 @@ func TestGas(t *testing.T) {
 		n := node(hasNone)
 		s := sourceOf(t, time.Now, n.URL)
 		s.seen.Store(at.Number + lateBlocks)
-		if got, err := s.Contracts().Gas(t.Context(), questions[:1]); err != nil || known(got) != 0 || n.count("eth_getTransactionReceipt") != 1 {
-			t.Errorf("%+v, %v, asked %d times", got, err, n.count("eth_getTransactionReceipt"))
+		if got, err := s.Contracts().Gas(t.Context(), questions[:1]); err != nil || known(got) != 0 || n.Count("eth_getTransactionReceipt") != 1 {
+			t.Errorf("%+v, %v, asked %d times", got, err, n.Count("eth_getTransactionReceipt"))
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
@@ -93,7 +94,7 @@ func (s *Source) Head(ctx context.Context) (chain.Head, error) {
 	var claims []claim
 	var errs []error
 	for _, e := range list {
-		if len(claims) > 0 && e.isSlow() {
+		if len(claims) > 0 && e.IsSlow() {
 			continue
 		}
 		q := askHeader
@@ -168,7 +169,7 @@ func (s *Source) claimOf(ctx context.Context, e *endpoint, q headQuestion, due, 
 	}
 	err := s.pool.On(within, e, func(ctx context.Context, e *endpoint) error { return s.announced(ctx, &c, due) })
 	if within.Err() != nil && ctx.Err() == nil {
-		e.tookTooLong(s.vouchPause())
+		e.TookTooLong(s.vouchTime)
 	}
 	if err == nil {
 		s.heardBlocks(ctx, &c, before)
@@ -186,14 +187,14 @@ func (s *Source) claimOf(ctx context.Context, e *endpoint, q headQuestion, due, 
 func (s *Source) announced(ctx context.Context, c *claim, due bool) error {
 	reqs := []*rpc.Request{s.headRequest(c.question, &c.latest)}
 	if due {
-		reqs = append(reqs, optional(tagRequest("safe", &c.safe)), optional(tagRequest("finalized", &c.final)))
+		reqs = append(reqs, optional(node.TagRequest("safe", &c.safe)), optional(node.TagRequest("finalized", &c.final)))
 	}
 	err := c.by.Do(ctx, reqs...)
 	if err == nil && c.question == askNext {
 		err = s.tookNext(ctx, c, reqs[0])
 	}
 	if err == nil && due && c.final.Number == 0 && c.latest.Number > s.finalityDepth {
-		err = c.by.Do(ctx, headerRequest(c.latest.Number-s.finalityDepth, &c.final))
+		err = c.by.Do(ctx, node.HeaderRequest(c.latest.Number-s.finalityDepth, &c.final))
 	}
 	for _, h := range []*chain.Header{&c.latest, &c.safe, &c.final} {
 		if err == nil {
@@ -201,10 +202,6 @@ func (s *Source) announced(ctx context.Context, c *claim, due bool) error {
 		}
 	}
 	return err
-}
-
-func tagRequest(tag string, h *chain.Header) *rpc.Request {
-	return &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{tag, false}, Take: takeHeader(h)}
 }
 
 // isNear reports whether a head is so near the one of before that its endpoint is believed alone. The only endpoint may tell a lower one, and
@@ -302,7 +299,7 @@ func (s *Source) linked(ctx context.Context, c *claim) error {
 	below := make([]chain.Header, min(c.latest.Number, linkedBlocks))
 	reqs := make([]*rpc.Request, len(below))
 	for i := range below {
-		reqs[i] = headerRequest(c.latest.Number-1-uint64(i), &below[i])
+		reqs[i] = node.HeaderRequest(c.latest.Number-1-uint64(i), &below[i])
 	}
 	return s.pool.On(ctx, c.by, func(ctx context.Context, e *endpoint) error {
 		if err := e.Do(ctx, reqs...); err != nil {

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
 // headNode tells a head that a test moves on: its number, and how many seconds after the epoch of the test the block's time is. It has all blocks
 // up to it where it has any.
 type headNode struct {
-	*fakeNode
+	*nodetest.Node
 
 	number, time uint64
 	// alone says that it has no other block, down that it answers nothing.
@@ -27,7 +29,7 @@ const headEpoch = 1_800_000_000
 func newHeadNode(t *testing.T, number uint64) *headNode {
 	t.Helper()
 	n := &headNode{number: number}
-	n.fakeNode = newFakeNode(t, func(method string, params []json.RawMessage) (string, string) {
+	n.Node = nodetest.New(t, func(method string, params []json.RawMessage) (string, string) {
 		asked := strings.Trim(string(params[0]), `"`)
 		at := n.number
 		switch {
@@ -35,7 +37,7 @@ func newHeadNode(t *testing.T, number uint64) *headNode {
 			return "", `{"code":-32603,"message":"Internal error"}`
 		case method != "eth_getBlockByNumber" || asked == "safe" || asked == "finalized":
 			return "null", ""
-		case asked != newest:
+		case asked != node.Newest:
 			if _, err := fmt.Sscanf(asked, "0x%x", &at); err != nil || at > n.number || n.alone && at < n.number {
 				return "null", ""
 			}
@@ -47,14 +49,14 @@ func newHeadNode(t *testing.T, number uint64) *headNode {
 
 // move sets what the node tells from now on.
 func (n *headNode) move(number, seconds uint64) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
 	n.number, n.time = number, seconds
 }
 
 func (n *headNode) fail(down bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
 	n.down = down
 }
 
@@ -143,10 +145,10 @@ func TestAFrozenHead(t *testing.T) {
 	h.want(1_006, 1_000)
 	h.pass(1, 1_000, 1_007, 1_007)
 	h.want(1_007, 1_000)
-	calls := h.nodes[0].count("eth_getBlockByNumber")
+	calls := h.nodes[0].Count("eth_getBlockByNumber")
 	h.pass(1, 1_000, 1_008, 1_008)
 	h.want(1_008, 1_000)
-	if h.nodes[0].count("eth_getBlockByNumber") > calls {
+	if h.nodes[0].Count("eth_getBlockByNumber") > calls {
 		t.Error("the endpoint that has stopped is asked first")
 	}
 }
@@ -188,10 +190,10 @@ func TestHeadOfOne(t *testing.T) {
 	t.Parallel()
 	h := newHeadTest(t, 1_000)
 	h.want(1_000, 1_000)
-	calls := h.nodes[0].count("eth_getBlockByNumber")
+	calls := h.nodes[0].Count("eth_getBlockByNumber")
 	h.pass(1, 1_001)
 	h.want(1_001, 1_001)
-	if more := h.nodes[0].count("eth_getBlockByNumber") - calls; more != 1 {
+	if more := h.nodes[0].Count("eth_getBlockByNumber") - calls; more != 1 {
 		t.Errorf("the next head cost %d calls", more)
 	}
 	h.pass(1, 900_000)

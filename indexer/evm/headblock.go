@@ -11,6 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -106,16 +107,16 @@ func (s *Source) headRequest(q headQuestion, h *chain.Header) *rpc.Request {
 	case askNext:
 		return optional(blockRequest(rpc.HexQuantity(s.heads.newest.Number+1), h))
 	case askBlock, askLate:
-		return blockRequest(newest, h)
+		return blockRequest(node.Newest, h)
 	case askHeader:
 	}
-	return tagRequest(newest, h)
+	return node.TagRequest(node.Newest, h)
 }
 
 // tookNext takes in what an endpoint said to askNext. Some nodes refuse to speak of a block that isn't there, in words that may be known or not. Where
 // they aren't, the endpoint is asked for the newest block's header instead, now and for a while.
 func (s *Source) tookNext(ctx context.Context, c *claim, r *rpc.Request) error {
-	if refusal, ok := errors.AsType[*rpc.NodeError](r.Err); ok && faultOf(refusal) != faultState {
+	if refusal, ok := errors.AsType[*rpc.NodeError](r.Err); ok && node.FaultOf(refusal) != node.FaultState {
 		if isOfNodeOrSize(refusal) {
 			return r.Err
 		}
@@ -133,12 +134,12 @@ func (s *Source) tookNext(ctx context.Context, c *claim, r *rpc.Request) error {
 // isOfNodeOrSize reports whether a refusal of the next block would be the same for another block: the node is asked too often, doesn't know the method, or
 // has too much to tell. Some nodes say of a number above the newest block's that the request or its parameters are invalid.
 func isOfNodeOrSize(refusal *rpc.NodeError) bool {
-	switch faultOf(refusal) {
-	case faultSize:
+	switch node.FaultOf(refusal) {
+	case node.FaultSize:
 		return true
-	case faultNode:
-		return rateRefused(refusal) || refusal.Code != invalidRequest && refusal.Code != invalidParams
-	case faultUnknown, faultContract, faultState:
+	case node.FaultNode:
+		return node.RateRefused(refusal) || refusal.Code != node.InvalidRequest && refusal.Code != node.InvalidParams
+	case node.FaultUnknown, node.FaultContract, node.FaultState:
 	}
 	return false
 }
@@ -231,7 +232,7 @@ func (s *Source) failedBlocks(ctx context.Context, e *endpoint, whole bool, err 
 		return
 	}
 	e.failedQuestion()
-	if !rateRefused(err) {
+	if !node.RateRefused(err) {
 		s.pauseBlocks(ctx, e, whole, err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
@@ -40,7 +42,7 @@ func sourceForLaunches(t *testing.T, o Options, urls ...string) *Source {
 
 // wholeNode has the blocks of a chain that a test makes longer, shorter or replaces. Block n of fork f pays 5 once.
 type wholeNode struct {
-	*fakeNode
+	*nodetest.Node
 
 	head uint64
 	// forked is the number from which on blocks are of fork f.
@@ -60,7 +62,7 @@ type wholeNode struct {
 func newWholeNode(t *testing.T, head uint64) *wholeNode {
 	t.Helper()
 	n := &wholeNode{head: head, forked: 1 << 60, how: func(list string) string { return list }}
-	n.fakeNode = newFakeNode(t, n.block)
+	n.Node = nodetest.New(t, n.block)
 	return n
 }
 
@@ -89,7 +91,7 @@ func (n *wholeNode) block(method string, params []json.RawMessage) (result, refu
 		return "", n.refusesWhole
 	}
 	at := n.head
-	if tag != newest {
+	if tag != node.Newest {
 		if _, err := fmt.Sscanf(tag, "0x%x", &at); err != nil || at > n.head || n.hides > 0 && at > n.hides {
 			if n.nothing++; n.refuses != "" {
 				return "", n.refuses
@@ -110,8 +112,8 @@ func (n *wholeNode) block(method string, params []json.RawMessage) (result, refu
 
 // set changes the chain.
 func (n *wholeNode) set(change func()) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
 	change()
 }
 
@@ -246,7 +248,7 @@ func callsOf(t *testing.T, launches bool, endpoints int, made func(second int) u
 	if endpoints > 1 {
 		f.seconds(40) // both have told a head
 	}
-	all := func() int { return n.count("eth_getBlockByNumber") + n.count("eth_getLogs") }
+	all := func() int { return n.Count("eth_getBlockByNumber") + n.Count("eth_getLogs") }
 	before := all()
 	n.set(func() { n.whole, f.without, f.read = 0, nil, nil })
 	for s := range lookedFor {
@@ -373,7 +375,7 @@ func TestANodeThatRefusesUnknownBlocks(t *testing.T) {
 	}
 }
 
-// TestANodeThatRefusesTheNextBlock follows a chain through nodes that refuse to speak of the block after the newest, in words of their own: each look gives
+// TestANodeThatRefusesTheNextBlock follows a chain through nodes that refuse to speak of the block after the node.Newest, in words of their own: each look gives
 // a head, and each block is read with its transactions.
 func TestANodeThatRefusesTheNextBlock(t *testing.T) {
 	t.Parallel()
@@ -448,7 +450,7 @@ func TestANodeThatHidesTheNextBlock(t *testing.T) {
 	n := newWholeNode(t, 1_000)
 	f := newFollower(t, true, n)
 	f.grow(n, 5)
-	late, asked := 0, n.count("eth_getBlockByNumber")
+	late, asked := 0, n.Count("eth_getBlockByNumber")
 	for range 300 {
 		n.set(func() { n.head++; n.hides = 1_005 })
 		for range 2 {
@@ -466,7 +468,7 @@ func TestANodeThatHidesTheNextBlock(t *testing.T) {
 	if late > 60 {
 		t.Errorf("%d of 600 looks were late", late)
 	}
-	if n := n.count("eth_getBlockByNumber") - asked; n > 600+2*600/6 {
+	if n := n.Count("eth_getBlockByNumber") - asked; n > 600+2*600/6 {
 		t.Errorf("600 looks made %d calls", n)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -32,13 +33,6 @@ func (e *endpoint) isPast(h *chain.Header) error {
 
 func early(number uint64, before int64) error {
 	return fmt.Errorf("%w: block %d: %w by %d s", rpc.ErrGarbage, number, errEarly, before)
-}
-
-func takeHeader(h *chain.Header) func(json.RawMessage) error {
-	return func(raw json.RawMessage) (err error) {
-		*h, err = block.ParseHeader(raw)
-		return err
-	}
 }
 
 func takeBlock(h *chain.Header) func(json.RawMessage) error {
@@ -67,7 +61,7 @@ func optional(r *rpc.Request) *rpc.Request {
 // Header reads one header by number. chain.ErrNoBlock is in the error's tree when no node has it.
 func (s *Source) Header(ctx context.Context, number uint64) (h chain.Header, err error) {
 	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
-		if err := e.Do(ctx, headerRequest(number, &h)); err != nil {
+		if err := e.Do(ctx, node.HeaderRequest(number, &h)); err != nil {
 			return err
 		}
 		return errors.Join(isNumber(&h, number), e.isPast(&h), s.sealed(ctx, &h))
@@ -83,7 +77,7 @@ func (s *Source) AnyHas(ctx context.Context, known market.Header) bool {
 	for _, e := range s.pool.List {
 		var h chain.Header
 		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error {
-			return e.Do(ctx, headerRequest(known.Number, &h))
+			return e.Do(ctx, node.HeaderRequest(known.Number, &h))
 		})
 		switch {
 		case err != nil:
@@ -125,7 +119,7 @@ func (s *Source) earliestTime(ctx context.Context, known market.Header) int64 {
 	for _, e := range s.pool.List {
 		var h chain.Header
 		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error {
-			if err := e.Do(ctx, headerRequest(known.Number, &h)); err != nil {
+			if err := e.Do(ctx, node.HeaderRequest(known.Number, &h)); err != nil {
 				return err
 			}
 			return s.sealed(ctx, &h)
@@ -164,7 +158,7 @@ func (s *Source) headersOfOne(ctx context.Context, parent market.Header, first, 
 			return err
 		}
 		for i := range out {
-			if err := reqs[i].Err; rateRefused(err) {
+			if err := reqs[i].Err; node.RateRefused(err) {
 				return err
 			}
 			if out[i].Hash.IsZero() {
@@ -206,7 +200,7 @@ func (s *Source) heardBodies(ctx context.Context, e *endpoint, list []chain.Head
 func (s *Source) askHeaders(ctx context.Context, e *endpoint, first uint64, out []chain.Header) ([]*rpc.Request, error) {
 	reqs, whole := make([]*rpc.Request, len(out)), s.givesBlocks(e)
 	for i := range out {
-		reqs[i] = headerRequest(first+uint64(i), &out[i])
+		reqs[i] = node.HeaderRequest(first+uint64(i), &out[i])
 		if whole {
 			reqs[i] = blockRequest(rpc.HexQuantity(first+uint64(i)), &out[i])
 		}
@@ -231,10 +225,6 @@ func follows(h *chain.Header, below market.Header, together bool) error {
 		return early(h.Number, below.Time-h.Time)
 	}
 	return nil
-}
-
-func headerRequest(number uint64, h *chain.Header) *rpc.Request {
-	return &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{rpc.HexQuantity(number), false}, Take: takeHeader(h)}
 }
 
 // blockRequest is headerRequest for a header with its block's transactions, by the block's number or tag.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -17,7 +18,7 @@ import (
 func TestHeadersWithoutAHash(t *testing.T) {
 	t.Parallel()
 	hash := regexp.MustCompile(`"hash":"0x[0-9a-f]{64}"`)
-	node := newFakeNode(t, func(_ string, params []json.RawMessage) (string, string) {
+	node := nodetest.New(t, func(_ string, params []json.RawMessage) (string, string) {
 		number, err := rpc.ParseQuantity(params[0])
 		if err != nil {
 			t.Error(err)

@@ -109,12 +109,12 @@ func TestTheEndpointWithTransactionsIsDown(t *testing.T) {
 	grow(20)
 	f.wantAll(f.read[0], 1_020)
 	other.set(func() { other.down = true })
-	asked := other.count("eth_getBlockByNumber")
+	asked := other.Count("eth_getBlockByNumber")
 	grow(1_800)
 	if f.last.Number != 2_820 {
 		t.Errorf("the last block is %d, want 2820", f.last.Number)
 	}
-	if n := other.count("eth_getBlockByNumber") - asked; n > 600 {
+	if n := other.Count("eth_getBlockByNumber") - asked; n > 600 {
 		t.Errorf("the endpoint that is down was asked %d times for 1800 blocks", n)
 	}
 	other.set(func() { other.down = false })

@@ -10,6 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -51,15 +52,15 @@ func (h History) transfersOn(ctx context.Context, e *endpoint, token market.Addr
 ) (out answer[[]market.Block], err error) {
 	for width := a.to - from + 1; ; {
 		out.upTo = from + width - 1
-		logs, got, err := e.logs(ctx, &logQuestion{
-			where:  map[string]any{"fromBlock": rpc.HexQuantity(from), "toBlock": rpc.HexQuantity(out.upTo), "address": token.String()},
-			topics: transferTopics, single: width == 1,
+		logs, got, err := e.Logs(ctx, &node.LogQuestion{
+			Where:  map[string]any{"fromBlock": rpc.HexQuantity(from), "toBlock": rpc.HexQuantity(out.upTo), "address": token.String()},
+			Topics: transferTopics, Single: width == 1,
 		})
-		var narrow *rangeError
-		switch err = asRangeError(err); {
+		var narrow *node.RangeError
+		switch err = node.AsRangeError(err); {
 		case errors.As(err, &narrow) && width > 1:
-			if width /= 2; narrow.fits > 0 && narrow.fits < width {
-				width = narrow.fits
+			if width /= 2; narrow.Fits > 0 && narrow.Fits < width {
+				width = narrow.Fits
 			}
 			continue
 		case err != nil:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -71,7 +72,7 @@ func TestARepeatedLogIndex(t *testing.T) {
 	var h chain.Header
 	h.Number, h.Hash = 5, market.Hash{5}
 	node := func(indices ...int) string {
-		return newFakeNode(t, func(string, []json.RawMessage) (string, string) { return transferLogs(h, indices...), "" }).URL
+		return nodetest.New(t, func(string, []json.RawMessage) (string, string) { return transferLogs(h, indices...), "" }).URL
 	}
 	for name, tt := range map[string]struct {
 		urls []string

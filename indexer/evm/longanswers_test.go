@@ -12,19 +12,20 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // longNode has one log a block; logs and headers come with so many bytes more.
-func longNode(t *testing.T, data func(number uint64) int, header int) *fakeNode {
+func longNode(t *testing.T, data func(number uint64) int, header int) *nodetest.Node {
 	t.Helper()
 	log := func(number uint64) string {
 		return fmt.Sprintf(`{"address":"0x%040x","topics":["0x%x","0x%064x","0x%064x"],"data":"0x%0*x","blockNumber":"0x%x","blockHash":"0x%064x",`+
 			`"blockTimestamp":"0x65000000","transactionHash":"0x%064x","transactionIndex":"0x0","logIndex":"0x0","removed":false,"more":%q}`,
 			0xabc, decode.TopicTransfer, 1, 2, 64, 7, number, number, number, strings.Repeat("x", data(number)))
 	}
-	return newFakeNode(t, func(method string, params []json.RawMessage) (string, string) {
+	return nodetest.New(t, func(method string, params []json.RawMessage) (string, string) {
 		number := func(raw json.RawMessage) uint64 {
 			n, err := rpc.ParseQuantity(raw)
 			if err != nil {

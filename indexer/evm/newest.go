@@ -8,6 +8,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/poolstate"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -69,7 +70,7 @@ func (cs Contracts) NewestPoolStates(ctx context.Context, pools []market.PoolCre
 // askedForNewest are the endpoints that are asked for the newest state.
 func (cs Contracts) askedForNewest() (list []*endpoint) {
 	for _, e := range cs.s.pool.Candidates() {
-		if len(list) < newestAsked && (len(list) == 0 || !e.isSlow()) {
+		if len(list) < newestAsked && (len(list) == 0 || !e.IsSlow()) {
 			list = append(list, e)
 		}
 	}
@@ -84,7 +85,7 @@ func (cs Contracts) findWay(ctx context.Context, pools []market.PoolCreated, way
 	}
 	const oneWord = 32 // bytes
 	c := &call{to: poolstate.Multicall3Address, data: manycalls.ByMulticall3.Data(manycalls.Probe(1, oneWord), oneWord)}
-	if err := cs.s.callsAt(ctx, newest, []*call{c}); err == nil && manycalls.ByMulticall3.IsMissing(c.answer, !c.ok, 1) {
+	if err := cs.s.callsAt(ctx, node.Newest, []*call{c}); err == nil && manycalls.ByMulticall3.IsMissing(c.answer, !c.ok, 1) {
 		ways.Next(manycalls.ByMulticall3)
 	}
 }
@@ -94,7 +95,7 @@ func (cs Contracts) newestOn(ctx context.Context, e *endpoint, pools []market.Po
 	out := newestStates{by: e}
 	after, ok := cs.withinOneBlock(ctx, e, len(pools), func(ctx context.Context, count int) (err error) {
 		out.states, _, err = poolstate.States(pools[:count], ways, asCalls(func(list []*call) (unsure []bool, gone bool, err error) {
-			return make([]bool, len(list)), false, e.askAll(ctx, newest, list)
+			return make([]bool, len(list)), false, e.askAll(ctx, node.Newest, list)
 		}))
 		return err
 	})
@@ -113,14 +114,14 @@ func (cs Contracts) withinOneBlock(ctx context.Context, e *endpoint, count int, 
 	_ = cs.s.pool.On(timed, e, func(ctx context.Context, e *endpoint) error {
 		for try := 0; try < newestTries && count > 0; try++ {
 			var before, after chain.Header
-			if err := e.Do(ctx, tagRequest(newest, &before)); err != nil {
+			if err := e.Do(ctx, node.TagRequest(node.Newest, &before)); err != nil {
 				return err
 			}
 			answers = true
 			if err := ask(ctx, count); err != nil {
 				return err
 			}
-			if err := e.Do(ctx, tagRequest(newest, &after)); err != nil {
+			if err := e.Do(ctx, node.TagRequest(node.Newest, &after)); err != nil {
 				return err
 			}
 			if before.Hash == after.Hash {
@@ -132,7 +133,7 @@ func (cs Contracts) withinOneBlock(ctx context.Context, e *endpoint, count int, 
 		return nil
 	})
 	if !answers && timed.Err() != nil && ctx.Err() == nil {
-		e.tookTooLong(cs.s.vouchPause())
+		e.TookTooLong(cs.s.vouchTime)
 	}
 	return head, ok
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -53,7 +54,7 @@ func (cs Contracts) newestSuppliesOn(ctx context.Context, e *endpoint, noEarlier
 		for i := range calls {
 			calls[i] = &call{to: tokens[i], data: callSupply}
 		}
-		return e.askAll(ctx, newest, calls)
+		return e.askAll(ctx, node.Newest, calls)
 	})
 	if !ok || after.Number < noEarlier {
 		return out

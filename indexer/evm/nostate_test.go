@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -30,13 +31,13 @@ func hashOfBlock(number int, fork byte) market.Hash {
 	return market.Hash{0: fork, 30: byte(number >> 8), 31: byte(number)}
 }
 
-func (n newestNode) start(t *testing.T) *fakeNode {
+func (n newestNode) start(t *testing.T) *nodetest.Node {
 	t.Helper()
 	var head atomic.Int64
 	head.Store(int64(n.head))
 	var moved atomic.Int32
 	const notHere = `{"code":-32603,"message":"invalid block height: 5"}`
-	out := newFakeNode(t, func(method string, params []json.RawMessage) (string, string) {
+	out := nodetest.New(t, func(method string, params []json.RawMessage) (string, string) {
 		now := int(head.Load())
 		isNewest := func(raw json.RawMessage) bool { return n.silent || string(raw) == `"latest"` }
 		switch method {
@@ -68,7 +69,7 @@ func (n newestNode) start(t *testing.T) *fakeNode {
 		}
 		return "null", ""
 	})
-	out.balances = true
+	out.Balances = true
 	return out
 }
 
@@ -93,16 +94,16 @@ func TestStateOfTheNewestBlockAlone(t *testing.T) {
 			s := sourceOf(t, func() time.Time { return now }, node.URL)
 			s.seen.Store(9)
 			for range 6 {
-				now = now.Add(silentFor/3 + time.Second)
+				now = now.Add(time.Hour/3 + time.Second)
 				_, gone, err := s.Contracts().PoolStates(t.Context(), chain.Ref{Number: 5, Hash: hashOfBlock(5, 0)}, someV2Pools)
 				if gone != tt.gone || (err != nil) != tt.fails {
 					t.Errorf("gone %v, %v", gone, err)
 				}
 			}
-			if n := node.count("eth_getBalance"); n != 6 {
+			if n := node.Count("eth_getBalance"); n != 6 {
 				t.Errorf("asked for %d balances, want two times 3: the answer holds for a while", n)
 			}
-			if calls := node.count("eth_call"); tt.node.silent && calls > 0 {
+			if calls := node.Count("eth_call"); tt.node.silent && calls > 0 {
 				t.Errorf("%d calls went to an endpoint whose answers would be for another block", calls)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -32,7 +33,7 @@ func (cs Contracts) KeysOfPools(ctx context.Context, exchanges []chainconfig.Exc
 			of = append(of, market.PoolCreated{Protocol: market.UniswapV4, Factory: x.Factory, Pool: pool})
 		}
 	}
-	if err := cs.s.callsAt(ctx, newest, list); err != nil {
+	if err := cs.s.callsAt(ctx, node.Newest, list); err != nil {
 		return nil, err
 	}
 	for i, c := range list {
@@ -67,15 +68,15 @@ func (e *endpoint) creationsOfPools(ctx context.Context, managers, pools []marke
 	}
 	for width := min(to+1, longestRange); ; {
 		from = to + 1 - width
-		logs, got, err := e.logs(ctx, &logQuestion{
-			where: map[string]any{"fromBlock": rpc.HexQuantity(from), "toBlock": rpc.HexQuantity(to), "address": managers},
-			event: decode.TopicV4Initialize, topics: ids, single: width == 1,
+		logs, got, err := e.Logs(ctx, &node.LogQuestion{
+			Where: map[string]any{"fromBlock": rpc.HexQuantity(from), "toBlock": rpc.HexQuantity(to), "address": managers},
+			Event: decode.TopicV4Initialize, Topics: ids, Single: width == 1,
 		})
-		var narrow *rangeError
-		switch err = asRangeError(err); {
+		var narrow *node.RangeError
+		switch err = node.AsRangeError(err); {
 		case errors.As(err, &narrow) && width > 1:
-			if width /= 2; narrow.fits > 0 && narrow.fits < width {
-				width = narrow.fits
+			if width /= 2; narrow.Fits > 0 && narrow.Fits < width {
+				width = narrow.Fits
 			}
 			continue
 		case err != nil:

@@ -14,35 +14,12 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
-
-func TestRateRefused(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		err  error
-		want bool
-	}{
-		{rpc.StatusError{Code: http.StatusTooManyRequests}, true},
-		{rpc.StatusError{Code: http.StatusBadGateway}, false},
-		{&rpc.NodeError{Code: 429, Message: "Your app has exceeded its compute units per second capacity"}, true},
-		{&rpc.NodeError{Code: -32007, Message: "50/second request limit reached - reduce calls per second"}, true},
-		{&rpc.NodeError{Code: -32005, Message: "exceeded project rate limit"}, true},
-		{&rpc.NodeError{Code: -32016, Message: "over rate limit"}, true},
-		{rpc.BatchError{NodeError: &rpc.NodeError{Code: -32016, Message: "over rate limit"}}, true},
-		{&rpc.NodeError{Code: 3, Message: "execution reverted: over rate limit"}, false},
-		{&rpc.NodeError{Code: -32000, Message: "execution reverted: too many requests"}, false},
-		{&rangeError{err: &rpc.NodeError{Code: -32005, Message: "query returned more than 10000 results, rate limit"}}, false},
-		{&rpc.NodeError{Code: -32000, Message: "header not found"}, false},
-		{rpc.ErrGarbage, false},
-	} {
-		if got := rateRefused(c.err); got != c.want {
-			t.Errorf("%v: %t, want %t", c.err, got, c.want)
-		}
-	}
-}
 
 // TestARefusalForTheRateIsTriedAgain asks a node that refuses twice.
 func TestARefusalForTheRateIsTriedAgain(t *testing.T) {
@@ -51,7 +28,7 @@ func TestARefusalForTheRateIsTriedAgain(t *testing.T) {
 		t.Run(strconv.FormatInt(refusals, 10), func(t *testing.T) {
 			t.Parallel()
 			var asked atomic.Int64
-			node := newFakeNode(t, func(method string, _ []json.RawMessage) (string, string) {
+			node := nodetest.New(t, func(method string, _ []json.RawMessage) (string, string) {
 				if method == "eth_getBlockByNumber" && asked.Add(1) <= refusals {
 					return "", `{"code":-32005,"message":"exceeded project rate limit"}`
 				}
@@ -78,7 +55,7 @@ func TestWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			asked := map[string]int{} // the node answers one request at a time
-			node := newFakeNode(t, func(method string, params []json.RawMessage) (string, string) {
+			fake := nodetest.New(t, func(method string, params []json.RawMessage) (string, string) {
 				key := method + string(params[0])
 				asked[key]++
 				if asked[key] == 1 && refuses(len(asked)) {
@@ -93,11 +70,11 @@ func TestWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 				}
 				return blocktest.Header(number, true, "5208"), ""
 			})
-			e := sourceFor(t, Options{Now: time.Now}, chainconfig.Endpoint{URL: node.URL, RequestsPerSecond: 100_000}).pool.List[0]
+			e := sourceFor(t, Options{Now: time.Now}, chainconfig.Endpoint{URL: fake.URL, RequestsPerSecond: 100_000}).pool.List[0]
 			e.Shorten(9)
 			numbers, reqs := make([]chain.Header, all), make([]*rpc.Request, all)
 			for i := range reqs {
-				reqs[i] = headerRequest(uint64(i+1), &numbers[i])
+				reqs[i] = node.HeaderRequest(uint64(i+1), &numbers[i])
 			}
 			if err := e.Do(t.Context(), reqs...); err != nil {
 				t.Fatal(err)
@@ -107,7 +84,7 @@ func TestWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 				calls[i] = &call{to: market.EVMAddress([32]byte{31: byte(i + 1)}), data: callSupply}
 			}
 			clear(asked)
-			if doubtful, err := e.ask(t.Context(), newest, calls); err != nil || len(doubtful) > 0 {
+			if doubtful, err := e.ask(t.Context(), node.Newest, calls); err != nil || len(doubtful) > 0 {
 				t.Fatalf("%d calls are in doubt, %v", len(doubtful), err)
 			}
 			for i := range calls {
@@ -121,10 +98,10 @@ func TestWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 					refused++
 				}
 			}
-			if n := node.count("eth_getBlockByNumber"); n != all+refused {
+			if n := fake.Count("eth_getBlockByNumber"); n != all+refused {
 				t.Errorf("%d headers, %d refused at first, were asked for %d times", all, refused, n)
 			}
-			if n := node.count("eth_call"); n != all+refused {
+			if n := fake.Count("eth_call"); n != all+refused {
 				t.Errorf("%d calls, %d refused at first, were made %d times", all, refused, n)
 			}
 		})
@@ -163,7 +140,7 @@ func TestAnEndpointThatAnswersLittleIsNotWaitedForLong(t *testing.T) {
 		}
 		batches = 0
 		err := e.DoWithin(t.Context(), 1<<20, reqs...)
-		if answered := err == nil; answered != (calls == rpc.MostWaitsRefused+1) || batches != rpc.MostWaitsRefused+1 || err != nil && !rateRefused(err) {
+		if answered := err == nil; answered != (calls == rpc.MostWaitsRefused+1) || batches != rpc.MostWaitsRefused+1 || err != nil && !node.RateRefused(err) {
 			t.Errorf("%d calls were sent in %d batches, with %v", calls, batches, err)
 		}
 	}
@@ -172,11 +149,11 @@ func TestAnEndpointThatAnswersLittleIsNotWaitedForLong(t *testing.T) {
 // TestARefusalBesideAnotherFault asks two nodes, of which one has lost the block and the other is asked too often at first.
 func TestARefusalBesideAnotherFault(t *testing.T) {
 	t.Parallel()
-	lost := newFakeNode(t, func(string, []json.RawMessage) (string, string) {
+	lost := nodetest.New(t, func(string, []json.RawMessage) (string, string) {
 		return "", `{"code":-32000,"message":"state is pruned"}`
 	})
 	var asked atomic.Int64
-	busy := newFakeNode(t, func(string, []json.RawMessage) (string, string) {
+	busy := nodetest.New(t, func(string, []json.RawMessage) (string, string) {
 		if asked.Add(1) < rpc.RefusedRounds {
 			return "", `{"code":-32005,"message":"exceeded project rate limit"}`
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 )
 
 // TestRecalledReads keeps the digest of a read, as a restart does, and asks endpoints for the block again: nobody knows which of them gave
@@ -32,7 +33,7 @@ func TestRecalledReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var nodes []*fakeNode
+		var nodes []*nodetest.Node
 		var urls []string
 		for _, n := range tt.nodes {
 			nodes = append(nodes, blockNode(t, h, true, n...))
@@ -51,7 +52,7 @@ func TestRecalledReads(t *testing.T) {
 		}
 		asks := 0
 		for i, e := range s.pool.List {
-			asks += nodes[i].count("eth_getLogs")
+			asks += nodes[i].Count("eth_getLogs")
 			if e.IsDistrusted() != (i == tt.distrusted) {
 				t.Errorf("%s: endpoint %d is distrusted: %v", name, i, e.IsDistrusted())
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
@@ -35,7 +36,7 @@ func TestReceiptsAreProvenByTheHashedRoot(t *testing.T) {
 		if (err != nil) != (tt.header == "null") {
 			t.Fatalf("%s: %v", name, err)
 		}
-		node := newFakeNode(t, func(method string, _ []json.RawMessage) (string, string) {
+		node := nodetest.New(t, func(method string, _ []json.RawMessage) (string, string) {
 			if method == "eth_getBlockReceipts" {
 				return "[]", ""
 			}

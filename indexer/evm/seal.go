@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -80,7 +81,7 @@ func (s *Source) trySeal(ctx context.Context, number uint64) sealing {
 	for i, e := range s.pool.List {
 		g.Go(func() error {
 			h := &headers[i]
-			if err := e.Do(ctx, headerRequest(number, h)); err != nil || h.Number != number {
+			if err := e.Do(ctx, node.HeaderRequest(number, h)); err != nil || h.Number != number {
 				*h = chain.Header{}
 			}
 			return nil

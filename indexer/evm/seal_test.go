@@ -11,6 +11,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
@@ -39,7 +40,7 @@ func TestHeadersOfAnotherHash(t *testing.T) {
 		"a field that is no hex":           {old: `"extraData":"0x11`, by: `"extraData":"0x1g`, says: "is no hex"},
 		"another time, by rules of others": {old: `"timestamp":"0x0"`, by: `"timestamp":"0x1"`, ofOthers: `"extraData":"0x12`},
 	} {
-		node := newFakeNode(t, func(_ string, params []json.RawMessage) (string, string) {
+		node := nodetest.New(t, func(_ string, params []json.RawMessage) (string, string) {
 			number, err := rpc.ParseQuantity(params[0])
 			if err != nil {
 				t.Error(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -28,7 +29,7 @@ func sourceSaying(t *testing.T, nodes []says) *Source {
 			continue
 		}
 		asked := 0
-		urls = append(urls, newFakeNode(t, func(string, []json.RawMessage) (string, string) {
+		urls = append(urls, nodetest.New(t, func(string, []json.RawMessage) (string, string) {
 			v := n[min(asked, len(n)-1)]
 			if asked++; v == 0 {
 				return "", `{"code":-32005,"message":"limit exceeded"}`

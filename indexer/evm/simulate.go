@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -127,7 +128,7 @@ func (s *Source) Ask(ctx context.Context, at chain.Ref, questions []*Question) e
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case stateMissing(err, false), errors.Is(err, errReplaced):
+		case node.StateMissing(err, false), errors.Is(err, node.ErrReplaced):
 			gone++
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
@@ -198,13 +199,10 @@ func (s *Source) canOverride(ctx context.Context, e *endpoint) (bool, error) {
 	return can, nil
 }
 
-// errReplaced means that another block has the number of the one that was asked about.
-var errReplaced = errors.New("the block was replaced by another")
-
 // noBlockHash reports whether a node refused a call because it takes blocks by number alone (it lacks EIP-1898).
 func noBlockHash(err error) bool {
 	var refusal *rpc.NodeError
-	return errors.As(err, &refusal) && refusal.Code == invalidParams && objectRefused.MatchString(refusal.Message)
+	return errors.As(err, &refusal) && refusal.Code == node.InvalidParams && objectRefused.MatchString(refusal.Message)
 }
 
 // objectRefused are words by which nodes say that they wanted a quantity or a tag where they got a block's hash.
@@ -222,11 +220,11 @@ func askAll(ctx context.Context, e *endpoint, at chain.Ref, questions []*Questio
 	}
 	is := func() error {
 		var h chain.Header
-		if err := e.Do(ctx, headerRequest(at.Number, &h)); err != nil {
+		if err := e.Do(ctx, node.HeaderRequest(at.Number, &h)); err != nil {
 			return err
 		}
 		if h.Hash != at.Hash {
-			return errReplaced
+			return node.ErrReplaced
 		}
 		return nil
 	}
@@ -260,7 +258,7 @@ func askAt(ctx context.Context, e *endpoint, block any, questions []*Question) (
 		if q.Failed {
 			refused++
 		}
-		if stateMissing(reqs[i].Err, false) || noBlockHash(reqs[i].Err) {
+		if node.StateMissing(reqs[i].Err, false) || noBlockHash(reqs[i].Err) {
 			return nil, reqs[i].Err
 		}
 	}
@@ -274,7 +272,7 @@ func askAt(ctx context.Context, e *endpoint, block any, questions []*Question) (
 func (q *Question) settle(err error) {
 	switch {
 	case err == nil:
-	case reverted(err):
+	case node.Reverted(err):
 		q.Reverted = true
 	default:
 		q.Failed = true

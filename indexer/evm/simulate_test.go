@@ -4,99 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
-
-// fakeNode answers each call of a batch by a function: a result, or an error as a node writes it.
-type fakeNode struct {
-	*httptest.Server
-
-	mu     sync.Mutex
-	answer func(method string, params []json.RawMessage) (result, refusal string)
-	calls  []string
-	// balances says that answer answers for accounts' balances of the native coin, too.
-	balances bool
-}
-
-func newFakeNode(t *testing.T, answer func(method string, params []json.RawMessage) (result, refusal string)) *fakeNode {
-	t.Helper()
-	n := &fakeNode{answer: answer}
-	n.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		single := body[0] == '{'
-		if single {
-			body = []byte("[" + string(body) + "]")
-		}
-		var reqs []struct {
-			ID     int
-			Method string
-			Params []json.RawMessage
-		}
-		if err := json.Unmarshal(body, &reqs); err != nil {
-			t.Error(err)
-		}
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		var out []string
-		for _, q := range reqs {
-			n.calls = append(n.calls, q.Method)
-			result, refusal := `"0x1"`, ""
-			switch {
-			case q.Method == "eth_getBalance" && !n.balances: // it keeps all state
-				if string(q.Params[1]) != `"latest"` {
-					result = string(q.Params[1])
-				}
-			case q.Method != "eth_chainId":
-				result, refusal = n.answer(q.Method, q.Params)
-			}
-			if refusal != "" {
-				out = append(out, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":%s}`, q.ID, refusal))
-			} else {
-				out = append(out, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%s}`, q.ID, result))
-			}
-		}
-		if single {
-			_, _ = io.WriteString(w, out[0])
-			return
-		}
-		_, _ = io.WriteString(w, "["+strings.Join(out, ",")+"]")
-	}))
-	t.Cleanup(n.Close)
-	return n
-}
-
-func (n *fakeNode) count(method string) (c int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, m := range n.calls {
-		if m == method {
-			c++
-		}
-	}
-	return c
-}
-
-func sourceOf(t *testing.T, now func() time.Time, urls ...string) *Source {
-	t.Helper()
-	var endpoints []chainconfig.Endpoint
-	for _, u := range urls {
-		endpoints = append(endpoints, chainconfig.Endpoint{URL: u, Weight: 1})
-	}
-	return sourceFor(t, Options{Now: now}, endpoints...)
-}
 
 // balanceOverride is the balance that a call's overrides give its callee.
 func balanceOverride(params []json.RawMessage) string {
@@ -128,14 +45,14 @@ func simulated() *Question {
 
 func TestOverridesAreProbed(t *testing.T) {
 	t.Parallel()
-	refusing := newFakeNode(t, func(_ string, params []json.RawMessage) (string, string) {
+	refusing := nodetest.New(t, func(_ string, params []json.RawMessage) (string, string) {
 		if len(params) > 2 {
 			return "", `{"code":-32602,"message":"too many arguments, want at most 2"}`
 		}
 		return `"0x"`, ""
 	})
-	stripping := newFakeNode(t, func(string, []json.RawMessage) (string, string) { return `"0x"`, "" })
-	able := newFakeNode(t, overriding)
+	stripping := nodetest.New(t, func(string, []json.RawMessage) (string, string) { return `"0x"`, "" })
+	able := nodetest.New(t, overriding)
 	now := time.Unix(1_000_000, 0)
 	s := sourceOf(t, func() time.Time { return now }, refusing.URL, stripping.URL)
 	for range 3 {
@@ -143,7 +60,7 @@ func TestOverridesAreProbed(t *testing.T) {
 			t.Fatalf("without an endpoint that simulates: %v", err)
 		}
 	}
-	if n := refusing.count("eth_call") + stripping.count("eth_call"); n != 2 {
+	if n := refusing.Count("eth_call") + stripping.Count("eth_call"); n != 2 {
 		t.Errorf("%d calls to find out what two endpoints can", n)
 	}
 	if got := s.Overrides(); len(got) != 2 || got["endpoint 1"] || got["endpoint 2"] {
@@ -154,11 +71,11 @@ func TestOverridesAreProbed(t *testing.T) {
 		t.Error(err)
 	}
 	now = now.Add(overrideRetry)
-	before := refusing.count("eth_call") + stripping.count("eth_call")
+	before := refusing.Count("eth_call") + stripping.Count("eth_call")
 	if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{simulated()}); !errors.Is(err, ErrNoOverride) {
 		t.Error(err)
 	}
-	if n := refusing.count("eth_call") + stripping.count("eth_call") - before; n != 2 {
+	if n := refusing.Count("eth_call") + stripping.Count("eth_call") - before; n != 2 {
 		t.Errorf("%d probes after a while", n)
 	}
 
@@ -172,7 +89,7 @@ func TestOverridesAreProbed(t *testing.T) {
 func TestAnEndpointThatStopsSimulating(t *testing.T) {
 	t.Parallel()
 	works := true
-	n := newFakeNode(t, func(method string, params []json.RawMessage) (string, string) {
+	n := nodetest.New(t, func(method string, params []json.RawMessage) (string, string) {
 		if !works {
 			return `"0x"`, ""
 		}
@@ -182,9 +99,9 @@ func TestAnEndpointThatStopsSimulating(t *testing.T) {
 	if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{simulated()}); err != nil {
 		t.Fatal(err)
 	}
-	n.mu.Lock()
+	n.Mu.Lock()
 	works = false
-	n.mu.Unlock()
+	n.Mu.Unlock()
 	if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{simulated()}); err != nil {
 		t.Fatal(err) // it answers, with nothing
 	}
@@ -195,7 +112,7 @@ func TestAnEndpointThatStopsSimulating(t *testing.T) {
 
 func TestAnswersOfEachKind(t *testing.T) {
 	t.Parallel()
-	n := newFakeNode(t, func(method string, params []json.RawMessage) (string, string) {
+	n := nodetest.New(t, func(method string, params []json.RawMessage) (string, string) {
 		switch method {
 		case "eth_getCode":
 			return `"0xef"`, ""
@@ -258,12 +175,12 @@ func TestStateGone(t *testing.T) {
 	gone := func(string, []json.RawMessage) (string, string) {
 		return "", `{"code":-32000,"message":"missing trie node 0xabc (path )"}`
 	}
-	a, b := newFakeNode(t, gone), newFakeNode(t, gone)
+	a, b := nodetest.New(t, gone), nodetest.New(t, gone)
 	s := sourceOf(t, time.Now, a.URL, b.URL)
 	if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{{To: market.Native}}); !errors.Is(err, ErrStateGone) {
 		t.Errorf("no endpoint keeps the state: %v", err)
 	}
-	s = sourceOf(t, time.Now, a.URL, newFakeNode(t, overriding).URL)
+	s = sourceOf(t, time.Now, a.URL, nodetest.New(t, overriding).URL)
 	if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{{To: market.Native}}); err != nil {
 		t.Errorf("one endpoint of two keeps the state: %v", err)
 	}

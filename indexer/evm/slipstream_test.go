@@ -8,6 +8,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -54,7 +55,7 @@ func TestSlipstreamPoolsAreProvenByTheirSpacing(t *testing.T) {
 					}
 					answers[factory.String()+hash.SelectorHex("getPool(address,address,int24)")+word(a)+word(b)+fmt.Sprintf("%064x", spacing)] = word(of)
 				}
-				urls = append(urls, newFakeNode(t, func(_ string, params []json.RawMessage) (result, refusal string) {
+				urls = append(urls, nodetest.New(t, func(_ string, params []json.RawMessage) (result, refusal string) {
 					var asked struct{ To, Data string }
 					if err := json.Unmarshal(params[0], &asked); err != nil {
 						t.Error(err)

@@ -8,11 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
-	"regexp"
 	"slices"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +17,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -30,7 +27,6 @@ import (
 // can do. Its parts Contracts and History do the rest.
 type Source struct {
 	pool          *rpc.Pool[*endpoint]
-	chainID       uint64         // as eth_chainId has it
 	wrapped       market.Address // the declared form of the native coin; none where none is declared
 	decoder       *decode.Decoder
 	topics        [][32]byte
@@ -84,9 +80,12 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	nodes, err := node.NewPool(c, node.Options{Log: o.Log, Now: o.Now, Observe: o.Observe, InFlight: o.InFlight})
+	if err != nil {
+		return nil, err
+	}
 	s := &Source{
-		pool:    &rpc.Pool[*endpoint]{Chain: c.ID, Now: o.Now, Log: o.Log, NoFault: isAnswer},
-		chainID: c.EVMChainID, wrapped: c.Native.Wrapped,
+		pool: poolOf(nodes), wrapped: c.Native.Wrapped,
 		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth, aside: o.Aside,
 		blockTime:   time.Duration(c.BlockTime),
 		readsBlocks: len(c.Venues) > 0,
@@ -96,21 +95,19 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 	}
 	s.asked = hashAsked(s.topics)
 	slices.SortFunc(s.topics, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }) // every endpoint has the same parts of them
-	s.pool.IsOfChain = s.isOfChain
-	reads := rpc.NewInFlight(o.InFlight)
-	for i, declared := range c.Endpoints {
-		e, err := rpc.NewEndpoint(i, rpc.EndpointOptions{
-			Declared: declared, Reads: reads, Now: o.Now, Observe: o.Observe, RateRefused: rateRefused, UsualUnits: usualUnits,
-		})
-		if err != nil {
-			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
-		}
-		s.pool.List = append(s.pool.List, &endpoint{Endpoint: e, rangeLen: firstRange, wrapped: s.wrapped})
-	}
-	if len(s.pool.List) == 0 {
-		return nil, fmt.Errorf("chain %s: no RPC endpoint: add one under spec.rpc.endpoints, or suspend the chain", c.ID)
-	}
 	return s, nil
+}
+
+// poolOf has the nodes with what reading blocks knows of each.
+func poolOf(nodes *rpc.Pool[*node.Endpoint]) *rpc.Pool[*endpoint] {
+	pool := &rpc.Pool[*endpoint]{
+		Chain: nodes.Chain, Now: nodes.Now, Log: nodes.Log, NoFault: isAnswer,
+		IsOfChain: func(ctx context.Context, e *endpoint) error { return nodes.IsOfChain(ctx, e.Endpoint) },
+	}
+	for _, e := range nodes.List {
+		pool.List = append(pool.List, &endpoint{Endpoint: e, rangeLen: firstRange})
+	}
+	return pool
 }
 
 // AllWrong reports whether every endpoint has turned out to serve another chain.
@@ -128,68 +125,6 @@ func (s *Source) Records() []chain.Record { return s.pool.Records() }
 
 // RecallRecords takes up the records of before this start, or of another process. What this process knows itself counts more.
 func (s *Source) RecallRecords(records []chain.Record) { s.pool.RecallRecords(records) }
-
-// rangeError says that a range of blocks is too much for an endpoint; fits is how many it suggested, 0 if none.
-type rangeError struct {
-	fits uint64
-	err  error
-}
-
-func (e *rangeError) Error() string { return e.err.Error() }
-func (e *rangeError) Unwrap() error { return e.err }
-
-var (
-	tooMuch   = regexp.MustCompile(`(?i)range|too many|more than|limit|exceed|too (large|big|long)|size|results|timeout|timed out`)
-	tooOften  = regexp.MustCompile(`(?i)rate.?limit|too many requests|per second|throttl|quota|capacity|credits`)
-	suggested = regexp.MustCompile(`\[(0x[0-9a-fA-F]+), ?(0x[0-9a-fA-F]+)\]`)
-)
-
-// asRangeError tells a refusal of too wide a range from other errors: providers agree on no code.
-func asRangeError(err error) error {
-	var refusal *rpc.NodeError
-	var status rpc.StatusError
-	var network net.Error
-	switch {
-	case errors.As(err, &refusal):
-		// A text that names a range that works is never about rates, whatever else it says.
-		m := suggested.FindStringSubmatch(refusal.Message)
-		if m == nil && (!tooMuch.MatchString(refusal.Message) || askedTooOften.MatchString(refusal.Message)) {
-			return err
-		}
-		out := &rangeError{err: err}
-		if m != nil {
-			from, err0 := strconv.ParseUint(m[1], 0, 64)
-			to, err1 := strconv.ParseUint(m[2], 0, 64)
-			if err0 == nil && err1 == nil && to >= from {
-				out.fits = to - from + 1
-			}
-		}
-		return out
-	case errors.As(err, &status) && (status.Code == http.StatusRequestEntityTooLarge || tookTooLong(status.Code)),
-		errors.Is(err, rpc.ErrTooLong), errors.As(err, &network) && network.Timeout():
-		return &rangeError{err: err}
-	default:
-		return err
-	}
-}
-
-// logsWithin asks for the logs of one filter, and reads at most so many bytes.
-func (e *endpoint) logsWithin(ctx context.Context, params []any, most int64) ([]decode.Log, *rpc.Reply, error) {
-	got, err := e.PostCall(ctx, "eth_getLogs", params, most)
-	if err != nil {
-		return nil, nil, err
-	}
-	logs, err := decode.ParseLogs(got.Raw)
-	if refusal, ok := errors.AsType[*rpc.NodeError](err); ok {
-		e.Redact(refusal)
-	}
-	if err != nil {
-		got.Done()
-		return nil, nil, err
-	}
-	got.Free()
-	return logs, got, nil
-}
 
 // Block reads the logs of one block by its hash and decodes them. Every log must name that hash, and be one that the header
 // allows. That there are none is believed by the rules of empty.go.
@@ -209,9 +144,9 @@ func (s *Source) blockReading(h chain.Header, ahead bool) *logReading[market.Blo
 		atHead: true,
 		proved: func() bool { return !mayHold(s.topics) },
 		ask: func(ctx context.Context, e *endpoint, a asking) (answer[market.Block], error) {
-			q := logQuestion{where: map[string]any{"blockHash": h.Hash.String()}, topics: s.topics, single: !ahead, mayHold: mayHold}
+			q := node.LogQuestion{Where: map[string]any{"blockHash": h.Hash.String()}, Topics: s.topics, Single: !ahead, MayHold: mayHold}
 			if a.byNumber {
-				q.where = map[string]any{"fromBlock": rpc.HexQuantity(h.Number), "toBlock": rpc.HexQuantity(h.Number)}
+				q.Where = map[string]any{"fromBlock": rpc.HexQuantity(h.Number), "toBlock": rpc.HexQuantity(h.Number)}
 			}
 			return s.blockOn(ctx, e, &h, &q, a)
 		},
@@ -219,11 +154,11 @@ func (s *Source) blockReading(h chain.Header, ahead bool) *logReading[market.Blo
 }
 
 // blockOn asks an endpoint for a block's logs.
-func (s *Source) blockOn(ctx context.Context, e *endpoint, h *chain.Header, q *logQuestion, a asking) (answer[market.Block], error) {
+func (s *Source) blockOn(ctx context.Context, e *endpoint, h *chain.Header, q *node.LogQuestion, a asking) (answer[market.Block], error) {
 	out := answer[market.Block]{upTo: h.Number}
-	logs, got, err := e.logs(ctx, q)
-	if !q.single && errors.Is(err, rpc.ErrTooLong) {
-		return out, &rangeError{err: err} // not the endpoint's fault
+	logs, got, err := e.Logs(ctx, q)
+	if !q.Single && errors.Is(err, rpc.ErrTooLong) {
+		return out, &node.RangeError{Err: err} // not the endpoint's fault
 	}
 	if err != nil {
 		return out, err
@@ -232,7 +167,7 @@ func (s *Source) blockOn(ctx context.Context, e *endpoint, h *chain.Header, q *l
 	ctx = got.Within(ctx)
 	for i := range logs {
 		if a.byNumber && logs[i].BlockHash != h.Hash && logs[i].Block == h.Number {
-			return out, errReplaced
+			return out, node.ErrReplaced
 		}
 		if logs[i].BlockHash != h.Hash || logs[i].Block != h.Number || logs[i].Removed {
 			return out, fmt.Errorf("%w: asked for the logs of block %s, got one of %s", rpc.ErrGarbage, h.Hash, logs[i].BlockHash)

@@ -3,7 +3,6 @@ package evm
 import (
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -12,36 +11,22 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block/blocktest"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
-	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 // headersNode has headers of all blocks.
-func headersNode(t *testing.T) *fakeNode {
+func headersNode(t *testing.T) *nodetest.Node {
 	t.Helper()
-	return newFakeNode(t, func(_ string, params []json.RawMessage) (string, string) {
+	return nodetest.New(t, func(_ string, params []json.RawMessage) (string, string) {
 		number, err := rpc.ParseQuantity(params[0])
 		if err != nil {
 			t.Error(err)
 		}
 		return blocktest.Header(number, true, "5208"), ""
 	})
-}
-
-// sourceFor is a source of these endpoints.
-func sourceFor(t *testing.T, o Options, list ...chainconfig.Endpoint) *Source {
-	t.Helper()
-	o.Log = slog.New(slog.DiscardHandler)
-	s, err := NewSource(&chainconfig.Chain{
-		ID: "base", Family: chainconfig.EVM, EVMChainID: 1, BlockTime: chainconfig.Duration(time.Second),
-		Native: chainconfig.Native{Symbol: "ETH", Wrapped: markettest.Address("0x4200000000000000000000000000000000000006")}, Endpoints: list,
-	}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 // TestADayHasSoManyUnits asks an endpoint until its units are spent: all of them can be, each call of a batch counts, and midnight brings new ones.
@@ -82,7 +67,7 @@ func TestADayHasSoManyUnits(t *testing.T) {
 	if want := (budget.Spent{Calls: 9, Units: 260}); seen != want {
 		t.Errorf("%+v were observed, want %+v", seen, want)
 	}
-	if n := node.count("eth_getBlockByNumber"); n != 8 {
+	if n := node.Count("eth_getBlockByNumber"); n != 8 {
 		t.Errorf("the node was asked for %d headers, want 8", n)
 	}
 }
@@ -111,7 +96,7 @@ func TestEndpointsShareByWeight(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			share := float64(heavy.count("eth_getBlockByNumber")) / float64(light.count("eth_getBlockByNumber"))
+			share := float64(heavy.Count("eth_getBlockByNumber")) / float64(light.Count("eth_getBlockByNumber"))
 			t.Logf("weights of 3 and 1 got calls of %.2f to 1", share)
 			if share < 2.7 || share > 3.3 {
 				t.Errorf("weights of 3 and 1 got calls of %.2f to 1", share)
@@ -139,12 +124,12 @@ func TestASpentEndpointLeavesTheCallsToOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all := func() int { return small.count("eth_getBlockByNumber") + small.count("eth_chainId") }
+	all := func() int { return small.Count("eth_getBlockByNumber") + small.Count("eth_chainId") }
 	spent := all()
 	if spent > perDay || spent <= perDay-7 {
 		t.Errorf("the small one had %d calls of the %d that it allows", spent, perDay)
 	}
-	if n := other.count("eth_getBlockByNumber"); n < 220 {
+	if n := other.Count("eth_getBlockByNumber"); n < 220 {
 		t.Errorf("the other had %d calls, want all but the small one's", n)
 	}
 	clock = clock.Add(24 * time.Hour)

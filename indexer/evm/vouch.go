@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 )
 
 // Facts are kept for ever, and the decimals of a token decide its price by powers of ten. So where there are several endpoints two have to
@@ -15,9 +16,6 @@ import (
 
 // vouchTime is the default of Options.VouchTime.
 const vouchTime = 2 * time.Second
-
-// vouchPause is for how long an endpoint isn't asked again that took longer than its time to vouch: it takes a tenth of the time at most.
-func (s *Source) vouchPause() time.Duration { return (waitShare - 1) * s.vouchTime }
 
 // ballot is a call with what endpoints answered to it.
 type ballot struct {
@@ -43,7 +41,7 @@ func (s *Source) vouch(ctx context.Context, at chain.Ref, gone bool, list []*cal
 		all[i].call = c
 	}
 	for _, e := range s.pool.Candidates() {
-		if e.isSlow() {
+		if e.IsSlow() {
 			continue
 		}
 		if err := s.vouchOn(ctx, e, at, gone, all); err != nil {
@@ -92,15 +90,15 @@ func (s *Source) vouchOn(ctx context.Context, e *endpoint, at chain.Ref, gone bo
 				s.take(of[i], asked[i], late)
 			}
 		}
-		return stateMissing(err, at.Number+lateBlocks > s.seen.Load())
+		return node.StateMissing(err, at.Number+lateBlocks > s.seen.Load())
 	}
 	if gone {
-		ask(newest, false)
+		ask(node.Newest, false)
 	} else if ask(blockParam(at), false) {
-		ask(newest, true)
+		ask(node.Newest, true)
 	}
 	if ctx.Err() == nil && timed.Err() != nil {
-		e.tookTooLong(s.vouchPause())
+		e.TookTooLong(s.vouchTime)
 	}
 	return ctx.Err()
 }
@@ -138,17 +136,4 @@ func (s *Source) contradicted(e *endpoint) {
 	if s.aside != nil {
 		s.aside(chain.Aside{Kind: "endpoint", Subject: e.Name, Reason: chain.CallContradicted})
 	}
-}
-
-// isSlow reports whether the endpoint took too long to vouch for another's answer a short while ago.
-func (e *endpoint) isSlow() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.Now().Before(e.slowUntil)
-}
-
-func (e *endpoint) tookTooLong(pause time.Duration) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.slowUntil = e.Now().Add(pause)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
@@ -47,7 +48,7 @@ func (n tokenNode) start(t *testing.T) (url string, asked *atomic.Int64) {
 		t.Cleanup(s.Close)
 		return s.URL, asked
 	}
-	return newFakeNode(t, func(method string, params []json.RawMessage) (string, string) {
+	return nodetest.New(t, func(method string, params []json.RawMessage) (string, string) {
 		if method != "eth_call" || len(params) < 2 {
 			return "null", ""
 		}
@@ -191,16 +192,16 @@ func TestASlowEndpointIsLeftAlone(t *testing.T) {
 	if second := ask(); first == 0 || second != first {
 		t.Errorf("asked for %d batches, and then for %d", first, second-first)
 	}
-	now = now.Add(s.vouchPause())
+	now = now.Add(9 * s.vouchTime)
 	if third := ask(); third == first {
 		t.Error("not asked again after the pause")
 	}
 }
 
 // contractNode answers calls by contract and function (the first 10 characters of the data); what isn't listed reverts.
-func contractNode(t *testing.T, answers map[string]market.Address) *fakeNode {
+func contractNode(t *testing.T, answers map[string]market.Address) *nodetest.Node {
 	t.Helper()
-	return newFakeNode(t, func(_ string, params []json.RawMessage) (string, string) {
+	return nodetest.New(t, func(_ string, params []json.RawMessage) (string, string) {
 		var asked struct{ To, Data string }
 		if err := json.Unmarshal(params[0], &asked); err != nil {
 			t.Error(err)
@@ -287,9 +288,9 @@ func TestStrangersHaveFewCallsVouchedFor(t *testing.T) {
 		s := sourceOf(t, time.Now, first.URL, second.URL)
 		s.within = unhurried
 		facts, unsure, err := s.Contracts().PoolFacts(t.Context(), chain.Ref{Number: 5}, nil, []market.Address{contract}, func(f market.PoolFact) bool { return f.Known })
-		if err != nil || facts[0].Known || unsure[0] || first.count("eth_call") != len(poolCalls) || second.count("eth_call") != tt.calls {
-			t.Errorf("%s: %+v, unsure %v, %v; the first was asked %d times, the second %d, want %d", name, facts, unsure, err, first.count("eth_call"),
-				second.count("eth_call"), tt.calls)
+		if err != nil || facts[0].Known || unsure[0] || first.Count("eth_call") != len(poolCalls) || second.Count("eth_call") != tt.calls {
+			t.Errorf("%s: %+v, unsure %v, %v; the first was asked %d times, the second %d, want %d", name, facts, unsure, err, first.Count("eth_call"),
+				second.Count("eth_call"), tt.calls)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -76,16 +77,16 @@ func (h History) TransfersOfWallets(ctx context.Context, wallets []market.Addres
 
 // transfersOfWallets reads the transfers that wallets sent, or received, in a range.
 func (e *endpoint) transfersOfWallets(ctx context.Context, wallets [][32]byte, received bool, from, to uint64, each func(l *decode.Log, place int)) error {
-	q := logQuestion{
-		where: map[string]any{"fromBlock": rpc.HexQuantity(from), "toBlock": rpc.HexQuantity(to)}, event: decode.TopicTransfer, third: received, topics: wallets,
-		single: from == to,
+	q := node.LogQuestion{
+		Where: map[string]any{"fromBlock": rpc.HexQuantity(from), "toBlock": rpc.HexQuantity(to)}, Event: decode.TopicTransfer, Third: received, Topics: wallets,
+		Single: from == to,
 	}
-	logs, got, err := e.logs(ctx, &q)
+	logs, got, err := e.Logs(ctx, &q)
 	if err != nil {
 		return err
 	}
 	defer got.Done()
-	if err := areAskedFor(logs, wallets, q.place()); err != nil {
+	if err := node.AreAskedFor(logs, wallets, q.Place()); err != nil {
 		return err
 	}
 	for i := range logs {
@@ -94,7 +95,7 @@ func (e *endpoint) transfersOfWallets(ctx context.Context, wallets [][32]byte, r
 			return fmt.Errorf("%w: a log that wasn't asked for", rpc.ErrGarbage)
 		}
 		if l.NumTopics == 3 { // those of ERC-721 have four
-			each(l, q.place())
+			each(l, q.Place())
 		}
 	}
 	return nil
@@ -103,13 +104,13 @@ func (e *endpoint) transfersOfWallets(ctx context.Context, wallets [][32]byte, r
 // inRange asks for a range of blocks, and for the beginning of it where that is too wide.
 func inRange(from, to uint64, ask func(to uint64) error) error {
 	for width := to - from + 1; ; {
-		err := asRangeError(ask(from + width - 1))
-		narrow, ok := errors.AsType[*rangeError](err)
+		err := node.AsRangeError(ask(from + width - 1))
+		narrow, ok := errors.AsType[*node.RangeError](err)
 		if !ok || width <= 1 {
 			return err
 		}
-		if width /= 2; narrow.fits > 0 && narrow.fits < width {
-			width = narrow.fits
+		if width /= 2; narrow.Fits > 0 && narrow.Fits < width {
+			width = narrow.Fits
 		}
 	}
 }
@@ -120,9 +121,9 @@ func (h History) LastPrice(ctx context.Context, pool *market.Pool, first, last u
 	if !known {
 		return 0, false, first, nil
 	}
-	q := logQuestion{where: map[string]any{"toBlock": rpc.HexQuantity(last), "address": pool.ID.String()}, topics: [][32]byte{topic}}
+	q := node.LogQuestion{Where: map[string]any{"toBlock": rpc.HexQuantity(last), "address": pool.ID.String()}, Topics: [][32]byte{topic}}
 	if pool.Protocol == market.UniswapV4 { // its manager has all pools
-		q.where["address"], q.event, q.topics = pool.Factory.String(), topic, [][32]byte{[32]byte(pool.ID.Bytes())}
+		q.Where["address"], q.Event, q.Topics = pool.Factory.String(), topic, [][32]byte{[32]byte(pool.ID.Bytes())}
 	}
 	answers := 0
 	take := func(ctx context.Context, e *endpoint) error {
@@ -157,20 +158,20 @@ func (h History) LastPrice(ctx context.Context, pool *market.Pool, first, last u
 const pastFits = 16
 
 // lastLog finds the block of the last log of a range, in as much of its end as the endpoint takes at once; 0 where there is none.
-func (e *endpoint) lastLog(ctx context.Context, q logQuestion, first, last uint64) (block, from uint64, err error) {
+func (e *endpoint) lastLog(ctx context.Context, q node.LogQuestion, first, last uint64) (block, from uint64, err error) {
 	e.mu.Lock()
 	most := cmp.Or(e.pastLen, last-first+1)
 	e.mu.Unlock()
 	err = inRange(first, min(last, first+most-1), func(to uint64) error {
 		from = last - (to - first)
-		q.where, q.single = maps.Clone(q.where), from == last
-		q.where["fromBlock"] = rpc.HexQuantity(from)
-		logs, got, err := e.logs(ctx, &q)
+		q.Where, q.Single = maps.Clone(q.Where), from == last
+		q.Where["fromBlock"] = rpc.HexQuantity(from)
+		logs, got, err := e.Logs(ctx, &q)
 		if err != nil {
 			return err
 		}
 		defer got.Done()
-		if err := areAskedFor(logs, q.topics, q.place()); err != nil {
+		if err := node.AreAskedFor(logs, q.Topics, q.Place()); err != nil {
 			return err
 		}
 		block = 0

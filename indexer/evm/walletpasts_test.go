@@ -11,23 +11,24 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // rangeNode has logs of the past, and answers for at most so many blocks at once.
 type rangeNode struct {
-	*fakeNode
-	logs []nodeLog
+	*nodetest.Node
+	logs []nodetest.Log
 	most uint64
 	// says are the words with which it refuses more blocks.
 	says string
 }
 
-func newRangeNode(t *testing.T, most uint64, says string, logs ...nodeLog) *rangeNode {
+func newRangeNode(t *testing.T, most uint64, says string, logs ...nodetest.Log) *rangeNode {
 	t.Helper()
 	n := &rangeNode{logs: logs, most: most, says: says}
-	n.fakeNode = newFakeNode(t, func(method string, params []json.RawMessage) (result, refusal string) {
+	n.Node = nodetest.New(t, func(method string, params []json.RawMessage) (result, refusal string) {
 		if method != "eth_getLogs" {
 			return `"0x1"`, ""
 		}
@@ -43,7 +44,7 @@ func newRangeNode(t *testing.T, most uint64, says string, logs ...nodeLog) *rang
 		if to-from >= n.most {
 			return "", fmt.Sprintf(`{"code":-32005,"message":%q}`, n.says)
 		}
-		out := []nodeLog{}
+		out := []nodetest.Log{}
 		for _, l := range n.logs {
 			at := blockNo(l.Block)
 			fits := at >= from && at <= to && (q.Address == nil || *q.Address == l.Address)
@@ -74,17 +75,19 @@ func blockNo(hex string) uint64 {
 }
 
 func walletNo(i int) market.Address {
-	t := topicNo(i)
+	t := nodetest.TopicNo(i)
 	return decode.Address([20]byte(t[12:]))
 }
 
 func TestTransfersOfWallets(t *testing.T) {
 	t.Parallel()
-	ada, bob, stranger := topicText(topicNo(0)), topicText(topicNo(1)), topicText(topicNo(2))
-	transfer := func(block int, topics ...string) nodeLog { return logOf(decode.TopicTransfer, block, 0, topics...) }
+	ada, bob, stranger := nodetest.TopicText(nodetest.TopicNo(0)), nodetest.TopicText(nodetest.TopicNo(1)), nodetest.TopicText(nodetest.TopicNo(2))
+	transfer := func(block int, topics ...string) nodetest.Log {
+		return nodetest.LogOf(decode.TopicTransfer, block, 0, topics...)
+	}
 	n := newRangeNode(t, 5, "query returned more than 10000 results",
 		transfer(3, ada, stranger), transfer(4, stranger, bob), transfer(4, ada, bob), transfer(5, stranger, stranger), transfer(5, ada, stranger, ada), // the last is of ERC-721
-		logOf(topicNo(7), 4, 1, ada, bob), transfer(9, bob, stranger))
+		nodetest.LogOf(nodetest.TopicNo(7), 4, 1, ada, bob), transfer(9, bob, stranger))
 	s := sourceOf(t, time.Now, n.URL)
 	wallets := []market.Address{walletNo(0), walletNo(1)}
 	found, upTo, err := s.History().TransfersOfWallets(t.Context(), wallets, 1, 8)
@@ -103,10 +106,10 @@ func TestTransfersOfWallets(t *testing.T) {
 // TestTransfersThatOneEndpointNames tells what two endpoints say from what one says, up to the block that both have answered for.
 func TestTransfersThatOneEndpointNames(t *testing.T) {
 	t.Parallel()
-	ada, stranger := topicText(topicNo(0)), topicText(topicNo(2))
-	at := func(blocks ...int) (list []nodeLog) {
+	ada, stranger := nodetest.TopicText(nodetest.TopicNo(0)), nodetest.TopicText(nodetest.TopicNo(2))
+	at := func(blocks ...int) (list []nodetest.Log) {
 		for _, b := range blocks {
-			list = append(list, logOf(decode.TopicTransfer, b, 0, ada, stranger))
+			list = append(list, nodetest.LogOf(decode.TopicTransfer, b, 0, ada, stranger))
 		}
 		return list
 	}
@@ -122,7 +125,7 @@ func TestTransfersThatOneEndpointNames(t *testing.T) {
 			}
 		}
 	}
-	silent := newFakeNode(t, func(method string, _ []json.RawMessage) (result, refusal string) {
+	silent := nodetest.New(t, func(method string, _ []json.RawMessage) (result, refusal string) {
 		if method != "eth_getLogs" {
 			return `"0x1"`, ""
 		}
@@ -137,17 +140,17 @@ func TestTransfersThatOneEndpointNames(t *testing.T) {
 // TestTransfersThatWerentAskedFor refuses a node's logs of other blocks or wallets.
 func TestTransfersThatWerentAskedFor(t *testing.T) {
 	t.Parallel()
-	ada := topicText(topicNo(0))
-	for what, l := range map[string]nodeLog{
-		"another block":  logOf(decode.TopicTransfer, 9, 0, ada, ada),
-		"another wallet": logOf(decode.TopicTransfer, 3, 0, topicText(topicNo(5)), topicText(topicNo(6))),
-		"another event":  logOf(topicNo(7), 3, 0, ada, ada),
+	ada := nodetest.TopicText(nodetest.TopicNo(0))
+	for what, l := range map[string]nodetest.Log{
+		"another block":  nodetest.LogOf(decode.TopicTransfer, 9, 0, ada, ada),
+		"another wallet": nodetest.LogOf(decode.TopicTransfer, 3, 0, nodetest.TopicText(nodetest.TopicNo(5)), nodetest.TopicText(nodetest.TopicNo(6))),
+		"another event":  nodetest.LogOf(nodetest.TopicNo(7), 3, 0, ada, ada),
 	} {
-		answer, err := json.Marshal([]nodeLog{l})
+		answer, err := json.Marshal([]nodetest.Log{l})
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := newFakeNode(t, func(method string, _ []json.RawMessage) (result, refusal string) {
+		n := nodetest.New(t, func(method string, _ []json.RawMessage) (result, refusal string) {
 			if method != "eth_getLogs" {
 				return `"0x1"`, ""
 			}
@@ -165,8 +168,8 @@ func TestLastPrice(t *testing.T) {
 	if !ok {
 		t.Fatal("no topic")
 	}
-	id := topicNo(3)
-	n := newRangeNode(t, 10, "block range is too wide", logOf(swap, 12, 0, topicText(id)), logOf(swap, 17, 0, topicText(id)), logOf(swap, 19, 0, topicText(topicNo(4))))
+	id := nodetest.TopicNo(3)
+	n := newRangeNode(t, 10, "block range is too wide", nodetest.LogOf(swap, 12, 0, nodetest.TopicText(id)), nodetest.LogOf(swap, 17, 0, nodetest.TopicText(id)), nodetest.LogOf(swap, 19, 0, nodetest.TopicText(nodetest.TopicNo(4))))
 	s := sourceOf(t, time.Now, n.URL)
 	pool := &market.Pool{ID: market.PoolID(id), Protocol: market.UniswapV4, Factory: decode.Address([20]byte{})}
 	if factory := n.logs[0].Address; factory != pool.Factory.String() {

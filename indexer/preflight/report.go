@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/plain"
@@ -130,20 +131,20 @@ func (w *writer) findLacks(n *evm.Capabilities) {
 		lacks("has a newest block that is %s old: wait until it is in sync, or use another node", age)
 	}
 	switch {
-	case n.LatestState == evm.No:
+	case n.LatestState == node.No:
 		lacks("doesn't answer questions about the newest state: use another node")
 	case n.StateByNewest:
 		lacks("answers questions about old blocks with the newest state, without a word: use a node that keeps state, or one that says it doesn't")
-	case n.RecentState == evm.No:
+	case n.RecentState == node.No:
 		lacks("has the newest state alone: what is asked of a block is missing once the next one is there. Use a node that keeps the last 64 blocks' state at least")
-	case n.OldState == evm.No:
+	case n.OldState == node.No:
 		lacks("has no state of old blocks: use an archive node if figures of before the start count")
 	}
-	if n.Overrides == evm.No {
+	if n.Overrides == node.No {
 		lacks("takes no state overrides in eth_call: use a node or plan that does, beside it if you like, to have trades simulated")
 	}
 	switch {
-	case n.Logs == evm.No && n.LogBlocks == 0:
+	case n.Logs == node.No && n.LogBlocks == 0:
 		lacks("refuses the eth_getLogs filter of this chain's events, even for one block: it can't be indexed over this endpoint. Use another node or plan")
 	case n.LogBlocks > 0 && n.LogBlocks < min(fewBlocks, n.Head.Number+1):
 		lacks("gives logs of %s at once: the past is read slowly. Use a plan with %d or more if the start is far back", count(int(n.LogBlocks), "block"), fewBlocks)
@@ -155,23 +156,23 @@ func (w *writer) findLacks(n *evm.Capabilities) {
 	if n.BatchCalls > 0 && n.BatchCalls < fewCalls {
 		lacks("takes %s at once: new tokens cost more round trips. Use a node or plan that takes %d or more", count(n.BatchCalls, "call"), fewCalls)
 	}
-	if n.ManyCalls == evm.No {
+	if n.ManyCalls == node.No {
 		lacks("answers many calls in one by neither way: Multicall3 isn't on the chain, and an eth_call without a contract's address is refused. A concentrated pool " +
 			"that is older than the index takes up to 300 calls, and has no price where many ticks lie around it. Use a node that takes such a call")
 	}
-	if n.Heads == evm.No {
+	if n.Heads == node.No {
 		lacks("announces no new blocks by WebSocket at its own address: the head is polled. Use a node with WebSocket there to have blocks sooner")
 	}
-	if n.Finality == evm.No {
+	if n.Finality == node.No {
 		lacks("doesn't know which block is final: spec.finalityDepth, %d blocks, says it instead. See that it is what the chain's documents say", w.chain.FinalityDepth)
 	}
 	for _, answer := range []struct {
-		of   evm.Answer
+		of   node.Answer
 		what string
 	}{
 		{n.LatestState, "the newest state"}, {n.OldState, "old state"}, {n.Overrides, "state overrides"}, {n.Logs, "logs"}, {n.Finality, "the final block"},
 	} {
-		if answer.of == evm.Unknown {
+		if answer.of == node.Unknown {
 			lacks("could not be asked about %s, perhaps for its rate: check again later", answer.what)
 		}
 	}
@@ -210,16 +211,16 @@ func countGood(declared []chain.Declared) (good int) {
 }
 
 // which says which endpoints can do something.
-func (w *writer) which(can func(*evm.Capabilities) evm.Answer) string {
+func (w *writer) which(can func(*evm.Capabilities) node.Answer) string {
 	var names []string
 	unknown := 0
 	for i := range w.nodes {
 		switch can(&w.nodes[i]) {
-		case evm.Yes:
+		case node.Yes:
 			names = append(names, w.nodes[i].Endpoint)
-		case evm.Unknown:
+		case node.Unknown:
 			unknown++
-		case evm.No:
+		case node.No:
 		}
 	}
 	switch {
@@ -233,13 +234,13 @@ func (w *writer) which(can func(*evm.Capabilities) evm.Answer) string {
 	return "no"
 }
 
-func (w *writer) any(can func(*evm.Capabilities) evm.Answer) bool {
-	return slices.ContainsFunc(w.nodes, func(n evm.Capabilities) bool { return can(&n) == evm.Yes })
+func (w *writer) any(can func(*evm.Capabilities) node.Answer) bool {
+	return slices.ContainsFunc(w.nodes, func(n evm.Capabilities) bool { return can(&n) == node.Yes })
 }
 
-func oldState(n *evm.Capabilities) evm.Answer  { return n.OldState }
-func overrides(n *evm.Capabilities) evm.Answer { return n.Overrides }
-func heads(n *evm.Capabilities) evm.Answer     { return n.Heads }
+func oldState(n *evm.Capabilities) node.Answer  { return n.OldState }
+func overrides(n *evm.Capabilities) node.Answer { return n.Overrides }
+func heads(n *evm.Capabilities) node.Answer     { return n.Heads }
 
 // most is the greatest of a number that endpoints have, and as words where it isn't known.
 func (w *writer) most(of func(*evm.Capabilities) uint64, noun string) (n uint64, words string) {

@@ -10,6 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
 	"github.com/boardwalkhq/boardwalk/hack/provider/profiles"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	evmnode "github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/preflight"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -40,16 +41,16 @@ func TestCapabilitiesOfProfiles(t *testing.T) {
 		profile string
 		can     evm.Capabilities
 	}{
-		{"plain", evm.Capabilities{OldState: evm.Yes, RecentState: evm.Yes, Overrides: evm.Yes, LogBlocks: 10_000, BatchCalls: 100, Heads: evm.Yes, Finality: evm.Yes}},
-		{"geth", evm.Capabilities{OldState: evm.No, RecentState: evm.Yes, Overrides: evm.Yes, LogBlocks: 10_000, BatchCalls: 100, Heads: evm.Yes, Finality: evm.Yes}},
-		{"alchemy-free", evm.Capabilities{OldState: evm.Yes, RecentState: evm.Yes, Overrides: evm.Yes, LogBlocks: 10, BatchCalls: 100, Heads: evm.Yes, Finality: evm.Yes}},
-		{"public", evm.Capabilities{OldState: evm.No, RecentState: evm.Yes, Overrides: evm.No, LogBlocks: 50, BatchCalls: 10, Heads: evm.No, Finality: evm.Yes}},
+		{"plain", evm.Capabilities{OldState: evmnode.Yes, RecentState: evmnode.Yes, Overrides: evmnode.Yes, LogBlocks: 10_000, BatchCalls: 100, Heads: evmnode.Yes, Finality: evmnode.Yes}},
+		{"geth", evm.Capabilities{OldState: evmnode.No, RecentState: evmnode.Yes, Overrides: evmnode.Yes, LogBlocks: 10_000, BatchCalls: 100, Heads: evmnode.Yes, Finality: evmnode.Yes}},
+		{"alchemy-free", evm.Capabilities{OldState: evmnode.Yes, RecentState: evmnode.Yes, Overrides: evmnode.Yes, LogBlocks: 10, BatchCalls: 100, Heads: evmnode.Yes, Finality: evmnode.Yes}},
+		{"public", evm.Capabilities{OldState: evmnode.No, RecentState: evmnode.Yes, Overrides: evmnode.No, LogBlocks: 50, BatchCalls: 10, Heads: evmnode.No, Finality: evmnode.Yes}},
 		{"hyperevm", evm.Capabilities{
-			OldState: evm.No, RecentState: evm.No, Overrides: evm.No, LogBlocks: 50, LogTopics: 4, LogFilters: 6, BatchCalls: 100, Heads: evm.No, Finality: evm.No,
+			OldState: evmnode.No, RecentState: evmnode.No, Overrides: evmnode.No, LogBlocks: 50, LogTopics: 4, LogFilters: 6, BatchCalls: 100, Heads: evmnode.No, Finality: evmnode.No,
 		}},
 		{"hyperevm-public", evm.Capabilities{
-			OldState: evm.No, RecentState: evm.Unknown, StateByNewest: true, Overrides: evm.No, LogBlocks: 50, LogTopics: 4, LogFilters: 6, BatchCalls: 100,
-			Heads: evm.No, Finality: evm.No,
+			OldState: evmnode.No, RecentState: evmnode.Unknown, StateByNewest: true, Overrides: evmnode.No, LogBlocks: 50, LogTopics: 4, LogFilters: 6, BatchCalls: 100,
+			Heads: evmnode.No, Finality: evmnode.No,
 		}},
 	}
 	cfg := *s.cfg
@@ -67,9 +68,9 @@ func TestCapabilitiesOfProfiles(t *testing.T) {
 		t.Cleanup(func() { n.Close() })
 		cfg.Endpoints = append(cfg.Endpoints, chainconfig.Endpoint{URL: n.URL(), Weight: 1})
 		c := &want[i].can
-		c.LatestState, c.Client, c.Endpoint = evm.Yes, p.Client+"/stand-in", rpc.EndpointName(i)
-		c.Logs, c.LogFilters = evm.Yes, max(c.LogFilters, 1)
-		c.ManyCalls = evm.Yes // by Multicall3
+		c.LatestState, c.Client, c.Endpoint = evmnode.Yes, p.Client+"/stand-in", rpc.EndpointName(i)
+		c.Logs, c.LogFilters = evmnode.Yes, max(c.LogFilters, 1)
+		c.ManyCalls = evmnode.Yes // by Multicall3
 	}
 	source, err := evm.NewSource(&cfg, evm.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	if err != nil {

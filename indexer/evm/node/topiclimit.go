@@ -1,4 +1,4 @@
-package evm
+package node
 
 import (
 	"context"
@@ -22,66 +22,66 @@ import (
 // anyTopics is the number of topics of an endpoint that refused a filter of one topic, too: its words are about something else.
 const anyTopics = -1
 
-// logQuestion is a question for logs.
-type logQuestion struct {
-	// where names the blocks and, if not all, the contracts.
-	where map[string]any
-	// event is the first topic of the logs, where topics are their second ones, or their third ones if third is set; it is zero where topics are their first
+// LogQuestion is a question for logs.
+type LogQuestion struct {
+	// Where names the blocks and, if not all, the contracts.
+	Where map[string]any
+	// Event is the first topic of the logs, where Topics are their second ones, or their third ones if Third is set; it is zero where topics are their first
 	// ones.
-	event [32]byte
-	third bool
-	// topics lists the topics that are asked for: each log has one of them.
-	topics [][32]byte
-	// single says that the logs are of one block, so that they can't be asked for in fewer blocks.
-	single bool
-	// mayHold reports whether the blocks may hold a log with one of the topics; it is nil where nothing is known of them.
-	mayHold func(topics [][32]byte) bool
+	Event [32]byte
+	Third bool
+	// Topics lists the topics that are asked for: each log has one of them.
+	Topics [][32]byte
+	// Single says that the logs are of one block, so that they can't be asked for in fewer blocks.
+	Single bool
+	// MayHold reports whether the blocks may hold a log with one of the topics; it is nil where nothing is known of them.
+	MayHold func(topics [][32]byte) bool
 }
 
-// params is the parameter of eth_getLogs for a part of the topics.
-func (q *logQuestion) params(part [][32]byte) []any {
+// Params is the parameter of eth_getLogs for a part of the topics.
+func (q *LogQuestion) Params(part [][32]byte) []any {
 	list := make([]string, len(part))
 	for i, t := range part {
 		list[i] = topicText(t)
 	}
-	where := maps.Clone(q.where)
-	switch q.place() {
+	where := maps.Clone(q.Where)
+	switch q.Place() {
 	case 0:
 		where["topics"] = []any{list}
 	case 1:
-		where["topics"] = []any{topicText(q.event), list}
+		where["topics"] = []any{topicText(q.Event), list}
 	default:
-		where["topics"] = []any{topicText(q.event), nil, list}
+		where["topics"] = []any{topicText(q.Event), nil, list}
 	}
 	return []any{where}
 }
 
-// place is at which place of a log its topic is.
-func (q *logQuestion) place() int {
+// Place is at which place of a log its topic is.
+func (q *LogQuestion) Place() int {
 	switch {
-	case q.event == [32]byte{}:
+	case q.Event == [32]byte{}:
 		return 0
-	case q.third:
+	case q.Third:
 		return 2
 	}
 	return 1
 }
 
-// parts are the topics in parts, each for a filter of at most so many topics, of which there is at least one. 0 and anyTopics are any number.
-func (q *logQuestion) parts(most int) [][][32]byte {
+// Parts are the topics in parts, each for a filter of at most so many topics, of which there is at least one. 0 and anyTopics are any number.
+func (q *LogQuestion) Parts(most int) [][][32]byte {
 	if most <= 0 {
-		return [][][32]byte{q.topics}
+		return [][][32]byte{q.Topics}
 	}
-	return slices.Collect(slices.Chunk(q.topics, max(most-q.place(), 1)))
+	return slices.Collect(slices.Chunk(q.Topics, max(most-q.Place(), 1)))
 }
 
 func topicText(w [32]byte) string { return "0x" + hex.EncodeToString(w[:]) }
 
-// logs asks for logs, by as many filters as the endpoint needs. They count as in flight until the caller says that it is done with the reply,
+// Logs asks for logs, by as many filters as the endpoint needs. They count as in flight until the caller says that it is done with the reply,
 // which has them no more: they take about as much as it did.
-func (e *endpoint) logs(ctx context.Context, q *logQuestion) ([]decode.Log, *rpc.Reply, error) {
+func (e *Endpoint) Logs(ctx context.Context, q *LogQuestion) ([]decode.Log, *rpc.Reply, error) {
 	for {
-		parts := q.parts(e.topicsAtOnce())
+		parts := q.Parts(e.TopicsAtOnce())
 		var logs []decode.Log
 		var got *rpc.Reply
 		var err error
@@ -90,24 +90,42 @@ func (e *endpoint) logs(ctx context.Context, q *logQuestion) ([]decode.Log, *rpc
 		} else {
 			logs, got, err = e.logsOfAll(ctx, q, parts)
 		}
-		if err == nil || !e.learnTopics(err, len(parts[0])+q.place()) || len(parts[0]) == 1 {
+		if err == nil || !e.LearnTopics(err, len(parts[0])+q.Place()) || len(parts[0]) == 1 {
 			return logs, got, err
 		}
 	}
 }
 
+// logsWithin asks for the logs of one filter, and reads at most so many bytes.
+func (e *Endpoint) logsWithin(ctx context.Context, params []any, most int64) ([]decode.Log, *rpc.Reply, error) {
+	got, err := e.PostCall(ctx, "eth_getLogs", params, most)
+	if err != nil {
+		return nil, nil, err
+	}
+	logs, err := decode.ParseLogs(got.Raw)
+	if refusal, ok := errors.AsType[*rpc.NodeError](err); ok {
+		e.Redact(refusal)
+	}
+	if err != nil {
+		got.Done()
+		return nil, nil, err
+	}
+	got.Free()
+	return logs, got, nil
+}
+
 // logsOf asks for the logs with some of the topics. Taken is how many bytes of the answer other parts have.
-func (e *endpoint) logsOf(ctx context.Context, q *logQuestion, part [][32]byte, taken int64) ([]decode.Log, *rpc.Reply, error) {
-	params := q.params(part)
+func (e *Endpoint) logsOf(ctx context.Context, q *LogQuestion, part [][32]byte, taken int64) ([]decode.Log, *rpc.Reply, error) {
+	params := q.Params(part)
 	logs, got, err := e.logsWithin(ctx, params, max(e.Reads.Most-taken, rpc.FirstPiece))
-	if q.single && errors.Is(err, rpc.ErrTooLong) {
+	if q.Single && errors.Is(err, rpc.ErrTooLong) {
 		return e.logsWithin(ctx, params, max(e.Reads.Whole-taken, rpc.FirstPiece))
 	}
 	return logs, got, err
 }
 
 // logsOfAll asks for the logs with all topics, part by part. All of them are on one hold, as one answer's are.
-func (e *endpoint) logsOfAll(ctx context.Context, q *logQuestion, parts [][][32]byte) ([]decode.Log, *rpc.Reply, error) {
+func (e *Endpoint) logsOfAll(ctx context.Context, q *LogQuestion, parts [][][32]byte) ([]decode.Log, *rpc.Reply, error) {
 	r := partsReading{e: e, q: q, parts: parts, found: make([][]decode.Log, len(parts))}
 	if err := r.read(ctx); err != nil {
 		r.got.Done()
@@ -118,8 +136,8 @@ func (e *endpoint) logsOfAll(ctx context.Context, q *logQuestion, parts [][][32]
 
 // partsReading is a question that is asked part by part.
 type partsReading struct {
-	e     *endpoint
-	q     *logQuestion
+	e     *Endpoint
+	q     *LogQuestion
 	parts [][][32]byte
 	found [][]decode.Log
 	// got is the first part's reply, on whose hold the others are, too; nil before.
@@ -137,7 +155,7 @@ func (r *partsReading) read(ctx context.Context) error {
 		some = some || len(r.found[i]) > 0
 	}
 	for i, part := range r.parts {
-		if !some || len(r.found[i]) > 0 || r.q.mayHold != nil && !r.q.mayHold(part) {
+		if !some || len(r.found[i]) > 0 || r.q.MayHold != nil && !r.q.MayHold(part) {
 			continue
 		}
 		if err := r.ask(ctx, i); err != nil {
@@ -162,18 +180,18 @@ func (r *partsReading) ask(ctx context.Context, i int) error {
 				r.got.Join(got)
 			}
 			r.found[i], r.refusals = logs, 0
-			return areAskedFor(logs, r.parts[i], r.q.place())
+			return AreAskedFor(logs, r.parts[i], r.q.Place())
 		}
-		if r.got == nil || !rateRefused(err) || r.refusals+1 == rpc.RefusedRounds || r.waits == rpc.MostWaitsRefused || !r.e.WaitRefused(ctx) {
+		if r.got == nil || !RateRefused(err) || r.refusals+1 == rpc.RefusedRounds || r.waits == rpc.MostWaitsRefused || !r.e.WaitRefused(ctx) {
 			return err
 		}
 		r.refusals, r.waits = r.refusals+1, r.waits+1
 	}
 }
 
-// areAskedFor refuses logs that a filter with some topics at a place leaves out: of a node that doesn't look at them a log would count as often as
+// AreAskedFor refuses logs that a filter with some topics at a place leaves out: of a node that doesn't look at them a log would count as often as
 // there are parts.
-func areAskedFor(logs []decode.Log, topics [][32]byte, place int) error {
+func AreAskedFor(logs []decode.Log, topics [][32]byte, place int) error {
 	for i := range logs {
 		if l := &logs[i]; l.NumTopics <= place || !slices.Contains(topics, l.Topics[place]) {
 			return fmt.Errorf("%w: a log of block %d that wasn't asked for", rpc.ErrGarbage, l.Block)
@@ -207,16 +225,16 @@ func isBefore(a, b *decode.Log) bool {
 	return a.Block < b.Block || a.Block == b.Block && a.Index < b.Index
 }
 
-// topicsAtOnce is how many topics the endpoint takes in one filter; 0 while it took all, and anyTopics where that isn't what it refuses.
-func (e *endpoint) topicsAtOnce() int {
+// TopicsAtOnce is how many topics the endpoint takes in one filter; 0 while it took all, and anyTopics where that isn't what it refuses.
+func (e *Endpoint) TopicsAtOnce() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.topicsLen
 }
 
-// learnTopics learns from the refusal of a filter of so many topics how many the endpoint takes. It is false where the refusal is about
+// LearnTopics learns from the refusal of a filter of so many topics how many the endpoint takes. It is false where the refusal is about
 // something else.
-func (e *endpoint) learnTopics(err error, asked int) bool {
+func (e *Endpoint) LearnTopics(err error, asked int) bool {
 	if !tooManyTopics(err) {
 		return false
 	}
@@ -246,7 +264,7 @@ var (
 // tooManyTopics reports whether a node refused a filter for its number of topics. A contract can't bring that about.
 func tooManyTopics(err error) bool {
 	refusal, ok := errors.AsType[*rpc.NodeError](err)
-	if !ok || rateRefused(err) {
+	if !ok || RateRefused(err) {
 		return false
 	}
 	said := topicsRefused.FindString(refusal.Message)

@@ -1,4 +1,4 @@
-package evm
+package node
 
 import (
 	"errors"
@@ -32,9 +32,9 @@ func TestRangeErrors(t *testing.T) {
 		"daily request limit reached":                                 {false, 0},
 		"50/second request limit reached - reduce calls per second":   {false, 0},
 	} {
-		err := asRangeError(&rpc.NodeError{Code: -32005, Message: message})
-		narrow, ok := errors.AsType[*rangeError](err)
-		if ok != want.narrow || (ok && narrow.fits != want.fits) {
+		err := AsRangeError(&rpc.NodeError{Code: -32005, Message: message})
+		narrow, ok := errors.AsType[*RangeError](err)
+		if ok != want.narrow || (ok && narrow.Fits != want.fits) {
 			t.Errorf("%q is taken for %#v, want narrow %v with %d", message, err, want.narrow, want.fits)
 		}
 	}
@@ -43,7 +43,7 @@ func TestRangeErrors(t *testing.T) {
 		rpc.StatusError{Code: http.StatusTooManyRequests}: false, rpc.StatusError{Code: http.StatusBadGateway}: false, rpc.ErrTooLong: true,
 		rpc.StatusError{Code: 520}: true, rpc.StatusError{Code: 521}: false, rpc.StatusError{Code: 522}: true, rpc.StatusError{Code: 523}: false, rpc.StatusError{Code: 524}: true,
 	} {
-		if _, ok := errors.AsType[*rangeError](asRangeError(err)); ok != want {
+		if _, ok := errors.AsType[*RangeError](AsRangeError(err)); ok != want {
 			t.Errorf("%v: narrow is %v, want %v", err, ok, want)
 		}
 	}

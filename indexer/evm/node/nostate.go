@@ -1,8 +1,7 @@
-package evm
+package node
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -38,16 +37,16 @@ type silence struct {
 	until time.Time
 }
 
-// keepsState refuses a block's name for an endpoint whose answer wouldn't be for that block.
-func (e *endpoint) keepsState(ctx context.Context, block any) error {
-	if block == newest || e.wrapped.IsNone() {
+// KeepsState refuses a block's name for an endpoint whose answer wouldn't be for that block.
+func (e *Endpoint) KeepsState(ctx context.Context, block any) error {
+	if block == Newest || e.wrapped.IsNone() {
 		return nil
 	}
 	e.silence.mu.Lock()
 	defer e.silence.mu.Unlock()
 	if now := e.Now(); !now.Before(e.silence.until) {
 		pause := silentFor
-		answer := e.answersByNewest(ctx, e.wrapped)
+		answer := e.AnswersByNewest(ctx, e.wrapped)
 		if answer == Unknown {
 			pause = silentPause
 		}
@@ -59,17 +58,17 @@ func (e *endpoint) keepsState(ctx context.Context, block any) error {
 	return nil
 }
 
-// answersByNewest asks for the wrapped coin's own balance of the native coin before the chain's first block and now. That changes all the time:
+// AnswersByNewest asks for the wrapped coin's own balance of the native coin before the chain's first block and now. That changes all the time:
 // an endpoint that has the same for both didn't look. It is asked for the newest on either side, since a block may come in between.
-func (e *endpoint) answersByNewest(ctx context.Context, wrapped market.Address) Answer {
+func (e *Endpoint) AnswersByNewest(ctx context.Context, wrapped market.Address) Answer {
 	var before, first, after market.Amount
-	reqs := []*rpc.Request{balanceRequest(wrapped, newest, &before), balanceRequest(wrapped, rpc.HexQuantity(0), &first), balanceRequest(wrapped, newest, &after)}
+	reqs := []*rpc.Request{BalanceRequest(wrapped, Newest, &before), BalanceRequest(wrapped, rpc.HexQuantity(0), &first), BalanceRequest(wrapped, Newest, &after)}
 	for _, r := range reqs {
 		r.Optional = true
 	}
-	err := within(ctx, func(ctx context.Context) error { return e.DoWithin(ctx, probeBytes, reqs...) })
+	err := InProbeTime(ctx, func(ctx context.Context) error { return e.DoWithin(ctx, ProbeBytes, reqs...) })
 	switch {
-	case err == nil && stateMissing(reqs[1].Err, false):
+	case err == nil && StateMissing(reqs[1].Err, false):
 		return No
 	case err != nil || reqs[0].Err != nil || reqs[1].Err != nil || reqs[2].Err != nil:
 		return Unknown
@@ -79,10 +78,10 @@ func (e *endpoint) answersByNewest(ctx context.Context, wrapped market.Address) 
 	return No
 }
 
-// withoutState says of a refusal whether it means that the endpoint has the block without its state. In the same words it may mean that it
+// WithoutState says of a refusal whether it means that the endpoint has the block without its state. In the same words it may mean that it
 // doesn't have the block: so it is asked for it.
-func (e *endpoint) withoutState(ctx context.Context, block any, refusal error) error {
-	if block == newest || !refusesBlock(refusal) {
+func (e *Endpoint) WithoutState(ctx context.Context, block any, refusal error) error {
+	if block == Newest || !refusesBlock(refusal) {
 		return refusal
 	}
 	var h chain.Header
@@ -100,14 +99,4 @@ func (e *endpoint) withoutState(ctx context.Context, block any, refusal error) e
 func refusesBlock(err error) bool {
 	refusal, ok := errors.AsType[*rpc.NodeError](err)
 	return ok && strings.Contains(strings.ToLower(refusal.Message), "invalid block height")
-}
-
-func balanceRequest(account market.Address, block string, v *market.Amount) *rpc.Request {
-	return &rpc.Request{Method: "eth_getBalance", Params: []any{account.String(), block}, Take: func(raw json.RawMessage) error {
-		var text string
-		if err := json.Unmarshal(raw, &text); err != nil || v.SetFromHex(text) != nil {
-			return rpc.ErrGarbage
-		}
-		return nil
-	}}
 }

@@ -1,4 +1,4 @@
-package evm
+package node
 
 import (
 	"errors"
@@ -9,29 +9,29 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
-// fault says whose fault it is that a call has no answer.
-type fault uint8
+// Fault says whose fault it is that a call has no answer.
+type Fault uint8
 
 const (
-	// faultUnknown: the words fit a contract as well as a node. Another look has to tell.
-	faultUnknown fault = iota
-	// faultContract: the EVM ran the contract, and the contract failed. Every node says the same.
-	faultContract
-	// faultNode: the node is asked too often, doesn't understand the request, or doesn't let us in.
-	faultNode
-	// faultState: the node doesn't have the block, or its state.
-	faultState
-	// faultSize: the answers are too long, or take too long, for one request.
-	faultSize
+	// FaultUnknown says that the words fit a contract as well as a node. Another look has to tell.
+	FaultUnknown Fault = iota
+	// FaultContract says that the EVM ran the contract, and the contract failed. Every node says the same.
+	FaultContract
+	// FaultNode says that the node is asked too often, doesn't understand the request, or doesn't let us in.
+	FaultNode
+	// FaultState says that the node doesn't have the block, or its state.
+	FaultState
+	// FaultSize says that the answers are too long, or take too long, for one request.
+	FaultSize
 )
 
 // The codes of JSON-RPC 2.0 and of EIP-1474 that a node answers with for requests, not for what a contract does.
 // -32603 isn't among them: anvil and older Besu answer so when a contract fails.
 const (
 	parseError     = -32700
-	invalidRequest = -32600
+	InvalidRequest = -32600
 	methodNotFound = -32601
-	invalidParams  = -32602
+	InvalidParams  = -32602
 	limitExceeded  = -32005
 	// tooManyRequests is HTTP's status as some providers repeat it.
 	tooManyRequests = http.StatusTooManyRequests
@@ -71,55 +71,55 @@ var (
 		`(too (large|big|long)|exceed|limit).*\b(response|result|answer|payload|body|batch|content)|time-?out|timed out|execution aborted`)
 )
 
-// faultOf judges a node's refusal of a call.
-func faultOf(e *rpc.NodeError) fault {
+// FaultOf judges a node's refusal of a call.
+func FaultOf(e *rpc.NodeError) Fault {
 	switch {
 	case e.Code == revertedCode, e.Code == vmError, contractText.MatchString(e.Message):
-		return faultContract
+		return FaultContract
 	case e.Code == methodNotFound:
-		return faultNode
+		return FaultNode
 	case stateGone.MatchString(e.Message), blockGone.MatchString(e.Message):
-		return faultState
+		return FaultState
 	case e.Code == tooManyRequests, askedTooOften.MatchString(e.Message):
-		return faultNode
+		return FaultNode
 	case e.Code == gethTimeout, e.Code == nethermindTimeout, e.Code == nethermindModuleTimeout, tooLarge.MatchString(e.Message):
-		return faultSize
-	case e.Code == limitExceeded, e.Code == parseError, e.Code <= invalidRequest && e.Code >= invalidParams:
-		return faultNode
+		return FaultSize
+	case e.Code == limitExceeded, e.Code == parseError, e.Code <= InvalidRequest && e.Code >= InvalidParams:
+		return FaultNode
 	case contractWords.MatchString(e.Message):
-		return faultContract
+		return FaultContract
 	default:
-		return faultUnknown
+		return FaultUnknown
 	}
 }
 
-// reverted reports whether a contract, not the node, refused a call.
-func reverted(err error) bool {
+// Reverted reports whether a contract, not the node, refused a call.
+func Reverted(err error) bool {
 	var refusal *rpc.NodeError
-	return errors.As(err, &refusal) && faultOf(refusal) == faultContract
+	return errors.As(err, &refusal) && FaultOf(refusal) == FaultContract
 }
 
-// stateMissing reports whether a call failed for want of a block's state. recent says that the block is new enough
+// StateMissing reports whether a call failed for want of a block's state. recent says that the block is new enough
 // that a node may simply be late.
-func stateMissing(err error, recent bool) bool {
-	if _, without := errors.AsType[noStateError](err); without || errors.Is(err, errNoDeployless) {
-		return !errors.Is(err, errNoDeployless) // who takes no deployless call may have the state
+func StateMissing(err error, recent bool) bool {
+	if _, without := errors.AsType[noStateError](err); without || errors.Is(err, ErrNoDeployless) {
+		return !errors.Is(err, ErrNoDeployless) // who takes no deployless call may have the state
 	}
 	var refusal *rpc.NodeError
-	if !errors.As(err, &refusal) || faultOf(refusal) != faultState {
+	if !errors.As(err, &refusal) || FaultOf(refusal) != FaultState {
 		return false
 	}
 	return stateGone.MatchString(refusal.Message) || !recent
 }
 
-// overwhelmed reports whether a request as a whole was too much at once, so that parts of it may do.
-func overwhelmed(err error) bool {
+// Overwhelmed reports whether a request as a whole was too much at once, so that parts of it may do.
+func Overwhelmed(err error) bool {
 	var refusal *rpc.NodeError
 	var status rpc.StatusError
 	var network net.Error
 	switch {
 	case errors.As(err, &refusal):
-		return faultOf(refusal) == faultSize
+		return FaultOf(refusal) == FaultSize
 	case errors.As(err, &status):
 		return status.Code == http.StatusRequestEntityTooLarge || status.Code == http.StatusBadGateway || tookTooLong(status.Code)
 	default:
@@ -133,12 +133,17 @@ func tookTooLong(status int) bool {
 	return status == http.StatusGatewayTimeout || status == 520 || status == 522 || status == 524
 }
 
-// rateRefused reports whether a node refused a request because it is asked too often. A contract's words aren't a node's.
-func rateRefused(err error) bool {
-	var narrow *rangeError
+// RateRefused reports whether a node refused a request because it is asked too often. A contract's words aren't a node's.
+func RateRefused(err error) bool {
+	var narrow *RangeError
 	var status rpc.StatusError
 	if refusal, ok := errors.AsType[*rpc.NodeError](err); ok && !errors.As(err, &narrow) {
-		return faultOf(refusal) == faultNode && (refusal.Code == tooManyRequests || askedTooOften.MatchString(refusal.Message))
+		return FaultOf(refusal) == FaultNode && (refusal.Code == tooManyRequests || askedTooOften.MatchString(refusal.Message))
 	}
 	return errors.As(err, &status) && status.Code == http.StatusTooManyRequests
+}
+
+// SaysTooOften reports whether a node refused a request in words for its rate; codes don't count.
+func SaysTooOften(refusal *rpc.NodeError) bool {
+	return FaultOf(refusal) == FaultNode && tooOften.MatchString(refusal.Message)
 }
