@@ -51,6 +51,8 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"indexer/evm/block":        {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive", module + "indexer/evm/decode"}},
 		"indexer/evm/decode":       {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
 		"indexer/evm/node":         {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive", module + "indexer/evm/poolstate"}},
+		"indexer/evm/ethcall":      {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
+		"indexer/evm/contracts":    {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
 		"indexer/evm/poolstate":    {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive", module + "indexer/evm/block"}},
 		"indexer/solana":           {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive", module + "indexer/evm"}},
 		"indexer/solana/decode":    {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive", module + "indexer/evm"}},

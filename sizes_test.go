@@ -32,7 +32,7 @@ var longPackages = map[string]int{
 	"hack/simulate":                   5200,
 	"indexer":                         4200,
 	"indexer/derive":                  5400,
-	"indexer/evm":                     6100,
+	"indexer/evm":                     3900,
 	"indexer/rpc":                     2100,
 	"indexer/solana":                  3400,
 	"indexer/solana/decode":           2700,

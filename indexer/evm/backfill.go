@@ -217,7 +217,7 @@ func (e *endpoint) fitted(logs int, blocks uint64) {
 	}
 	switch {
 	case logs < wantedLogs/2:
-		e.rangeLen = min(e.rangeLen*2, longestRange)
+		e.rangeLen = min(e.rangeLen*2, node.LongestRange)
 	case logs > 2*wantedLogs:
 		e.rangeLen = max(e.rangeLen/2, 1)
 	}

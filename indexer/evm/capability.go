@@ -46,9 +46,9 @@ type Capabilities struct {
 	Finality node.Answer
 }
 
-// logRanges and batchSizes are tried from the greatest on. An indexer asks for at most longestRange blocks, and rpc.CallsAtOnce calls.
+// logRanges and batchSizes are tried from the greatest on. An indexer asks for at most node.LongestRange blocks, and rpc.CallsAtOnce calls.
 var (
-	logRanges  = []uint64{longestRange, 2_000, 1_000, 500, 100, 50, 10, 1}
+	logRanges  = []uint64{node.LongestRange, 2_000, 1_000, 500, 100, 50, 10, 1}
 	batchSizes = []int{rpc.CallsAtOnce, 50, 20, 10, 5, 2}
 )
 
@@ -82,7 +82,7 @@ func (s *Source) capabilities(ctx context.Context, e *endpoint, wrapped market.A
 	e.logsTaken(ctx, s.topics, &c)
 	c.BatchCalls = e.callsTaken(ctx)
 	c.Heads = e.announcesHeads(ctx)
-	c.ManyCalls = s.answersMany(ctx, e)
+	c.ManyCalls = s.calls.AnswersMany(ctx, e.Endpoint)
 	c.Finality = e.knowsFinal(ctx)
 	return c
 }

@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	firstRange   = 64
-	longestRange = 10_000
+	firstRange = 64
 	// wantedLogs is how many logs an answer to a range should have: enough to spread a request's cost, few enough for
 	// every provider's limit.
 	wantedLogs = 8_000

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/ethcall"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -116,7 +117,7 @@ func (s *Source) Ask(ctx context.Context, at chain.Ref, questions []*Question) e
 		}
 		var refusal error
 		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
-			refusal, err = askAll(ctx, e, at, questions)
+			refusal, err = askQuestions(ctx, e, at, questions)
 			return err
 		})
 		err = cmp.Or(err, refusal)
@@ -208,9 +209,9 @@ func noBlockHash(err error) bool {
 // objectRefused are words by which nodes say that they wanted a quantity or a tag where they got a block's hash.
 var objectRefused = regexp.MustCompile(`(?i)unmarshal object|blockHash|block (number|parameter|tag)|invalid type: map`)
 
-// askAll asks about a block by its hash. An endpoint that takes no hash is asked by the number, and asked for the block of that number
+// askQuestions asks about a block by its hash. An endpoint that takes no hash is asked by the number, and asked for the block of that number
 // before and after: its answers count only where both are the block that is meant.
-func askAll(ctx context.Context, e *endpoint, at chain.Ref, questions []*Question) (refusal, err error) {
+func askQuestions(ctx context.Context, e *endpoint, at chain.Ref, questions []*Question) (refusal, err error) {
 	if at.Hash.IsZero() {
 		return askAt(ctx, e, rpc.HexQuantity(at.Number), questions)
 	}
@@ -325,7 +326,7 @@ func overrideParam(list []Override) map[string]any {
 
 // take keeps an answer of at most 64 KiB; a longer one counts as refused. An EVM's code is never longer than that here.
 func (q *Question) take(raw json.RawMessage) error {
-	if len(raw) < 4 || raw[0] != '"' || len(raw) > 2*maxCallAnswer+4 {
+	if len(raw) < 4 || raw[0] != '"' || len(raw) > 2*ethcall.LongestAnswer+4 {
 		q.Failed = q.Kind != AskCall
 		q.Reverted = !q.Failed
 		return nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/ethcall"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/node/nodetest"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -131,11 +132,11 @@ func TestAnswersOfEachKind(t *testing.T) {
 		case "0x02":
 			return "", `{"code":-32000,"message":"execution aborted (timeout = 5s)"}`
 		case "0x03":
-			return `"0x` + strings.Repeat("00", maxCallAnswer+32) + `"`, ""
+			return `"0x` + strings.Repeat("00", ethcall.LongestAnswer+32) + `"`, ""
 		case "0x04":
 			return `"0x` + strings.Repeat("ff", 32) + `"`, ""
 		}
-		return `"0x` + strings.Repeat("00", maxCallAnswer) + `"`, ""
+		return `"0x` + strings.Repeat("00", ethcall.LongestAnswer) + `"`, ""
 	})
 	s := sourceOf(t, time.Now, n.URL)
 	code, slot, gas := &Question{Kind: AskCode, To: market.Native}, &Question{Kind: AskStorage, To: market.Native}, &Question{Kind: AskGasPrice}
@@ -162,7 +163,7 @@ func TestAnswersOfEachKind(t *testing.T) {
 	if long.OK || !long.Reverted || long.Answer != nil {
 		t.Error("more than 64 KiB was taken")
 	}
-	if !most.OK || len(most.Answer) != maxCallAnswer {
+	if !most.OK || len(most.Answer) != ethcall.LongestAnswer {
 		t.Error("64 KiB were not taken")
 	}
 	if _, ok := address.Address(); ok {

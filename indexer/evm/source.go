@@ -15,19 +15,24 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/block"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/contracts"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
-	"github.com/boardwalkhq/boardwalk/indexer/evm/manycalls"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/ethcall"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/node"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
+// vouchTime is the default of Options.VouchTime.
+const vouchTime = 2 * time.Second
+
 // Source reads one EVM chain through its endpoints. It gives the blocks, answers the questions of a token's check, and says what its endpoints
 // can do. Its parts Contracts and History do the rest.
 type Source struct {
 	pool          *rpc.Pool[*endpoint]
-	wrapped       market.Address // the declared form of the native coin; none where none is declared
+	calls         *ethcall.Caller
+	contracts     contracts.Contracts
 	decoder       *decode.Decoder
 	topics        [][32]byte
 	asked         [8]byte // hashAsked of the topics
@@ -44,15 +49,10 @@ type Source struct {
 	givesUp     func(budget.Purpose) bool
 	rereadPause time.Duration
 	vouchTime   time.Duration
-	// within bounds the time of an endpoint that vouches. It is context.WithTimeout. Tests replace it and end the time themselves.
-	within func(context.Context, time.Duration) (context.Context, context.CancelFunc)
-	waits  waits
+	waits       waits
 	// headersFail is set once the headers of the chain turn out not to tell which logs its blocks hold.
 	headersFail atomic.Bool
 	seals       seals
-	manyCalls   manycalls.Chain
-	// newestAlone says that nodes seem to give no state but the newest: none gave that of the last recent block that was asked for.
-	newestAlone atomic.Bool
 }
 
 // Options are the clock, the log and the observers of a source.
@@ -85,14 +85,15 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{
-		pool: poolOf(nodes), wrapped: c.Native.Wrapped,
+		pool:    poolOf(nodes),
 		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth, aside: o.Aside,
 		blockTime:   time.Duration(c.BlockTime),
 		readsBlocks: len(c.Venues) > 0,
 		givesUp:     o.GivesUp,
 		rereadPause: cmp.Or(o.RereadPause, rereadPause), vouchTime: cmp.Or(o.VouchTime, vouchTime),
-		within: context.WithTimeout,
 	}
+	s.calls = ethcall.New(nodes, ethcall.Options{Head: s.seen.Load, Aside: o.Aside, RereadPause: s.rereadPause, VouchTime: s.vouchTime})
+	s.contracts = contracts.New(nodes, s.calls, c.Native.Wrapped)
 	s.asked = hashAsked(s.topics)
 	slices.SortFunc(s.topics, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }) // every endpoint has the same parts of them
 	return s, nil
@@ -109,6 +110,9 @@ func poolOf(nodes *rpc.Pool[*node.Endpoint]) *rpc.Pool[*endpoint] {
 	}
 	return pool
 }
+
+// Contracts gives the part that asks contracts, by the source's endpoints.
+func (s *Source) Contracts() contracts.Contracts { return s.contracts }
 
 // AllWrong reports whether every endpoint has turned out to serve another chain.
 func (s *Source) AllWrong() bool { return s.pool.AllWrong() }

@@ -21,6 +21,9 @@ import (
 // usualUnits has the prices of calls at one provider (alchemy.com/docs/reference/compute-unit-costs), which docs/costs.md repeats.
 var usualUnits = rpc.Units{"eth_call": 26, "eth_getLogs": 60, chainconfig.OtherMethods: 20}
 
+// LongestRange is of how many blocks at most an endpoint is asked for logs at once.
+const LongestRange = 10_000
+
 // Endpoint is a node of an EVM chain.
 type Endpoint struct {
 	*rpc.Endpoint
