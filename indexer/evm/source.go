@@ -1,4 +1,6 @@
-// Package evm reads EVM chains: a JSON-RPC source over several endpoints, which returns values of internal/market and knows no database.
+// Package evm reads EVM chains: a JSON-RPC source over several endpoints, which returns values of internal/market and knows no database. Here blocks are read and
+// held against what other endpoints say: the head, headers, logs and the past. How one node is asked is in the folder node, how contracts are called in ethcall, and
+// what they are asked in contracts.
 package evm
 
 import (
