@@ -6,17 +6,17 @@ import (
 	"iter"
 )
 
-// perPage is how many values a page has. A page of them fits without a rest into the memory that Go's allocator gives for it.
+// perPage is how many values a page has. A page of values of 32 bytes and more fits without a rest into the memory that Go's allocator gives for it.
 const perPage = 1024
 
-// Map has values that contain their keys. It takes about 11 bytes beside each value. A Go map has each key once more, leaves an eighth to a half of its places
+// Map has values that contain their keys. It takes 11 to 22 bytes beside each value. A Go map has each key once more, leaves an eighth to a half of its places
 // free, and each free place is as large as key and value.
 //
 // A value stays at its place until it is removed: places are small numbers to name values by, and pointers to values stay valid. The place of a
 // removed value may become that of another. Goroutines may read a map together, but not while one changes it.
 type Map[K comparable, V any] struct {
 	key  func(*V) K
-	seed maphash.Seed
+	hash func(K) uint32
 	// slots have a value each, or none: the one that the key's hash names, or the next free one after it. How many there are is a power of two.
 	slots []slot
 	pages []*[perPage]V
@@ -31,7 +31,8 @@ type slot struct{ hash, place uint32 }
 
 // New makes an empty map of values of which key tells the key. The key of a value must not change while it is in the map.
 func New[K comparable, V any](key func(*V) K) *Map[K, V] {
-	return &Map[K, V]{key: key, seed: maphash.MakeSeed()}
+	seed := maphash.MakeSeed()
+	return &Map[K, V]{key: key, hash: func(k K) uint32 { return uint32(maphash.Comparable(seed, k)) }}
 }
 
 // Len is how many values there are.
@@ -106,8 +107,6 @@ func (m *Map[K, V]) All() iter.Seq[*V] {
 		}
 	}
 }
-
-func (m *Map[K, V]) hash(key K) uint32 { return uint32(maphash.Comparable(m.seed, key)) }
 
 // slot finds the slot of the value with a key, or the free slot that it would take.
 func (m *Map[K, V]) slot(key K, hash uint32) int {

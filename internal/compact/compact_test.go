@@ -11,61 +11,57 @@ type pair struct{ key, value int }
 
 func newPairs() *Map[int, pair] { return New(func(p *pair) int { return p.key }) }
 
-// TestTheSameAsAMap does to a map and to a Go map the same at random.
+// TestTheSameAsAMap does to a map and to a Go map the same at random: with hashes as they are, with few that are different, and with those of the last slots.
 func TestTheSameAsAMap(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(20) {
-		rng := rand.New(rand.NewPCG(seed, 0))
-		got, want := newPairs(), map[int]int{}
-		keys := 1 + rng.IntN(3*perPage)
-		for range 20_000 {
-			key := rng.IntN(keys)
-			if rng.IntN(5) < 2 {
-				got.Remove(key)
-				delete(want, key)
-				continue
+	for name, hash := range map[string]func(int) uint32{
+		"as it is": newPairs().hash, "one": func(int) uint32 { return 0 }, "three": func(key int) uint32 { return uint32(key % 3) },
+		"the last": func(key int) uint32 { return ^uint32(key % 2) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(20) {
+				rng := rand.New(rand.NewPCG(seed, 0))
+				most, steps := 3*perPage, 20_000
+				if name != "as it is" { // a look goes through all slots
+					most, steps = 60, 2_000
+				}
+				m := newPairs()
+				m.hash = hash
+				sameAsAMap(t, rng, m, 1+rng.IntN(most), steps)
 			}
-			value := rng.Int()
-			place := got.Put(pair{key, value})
-			want[key] = value
-			if found, ok := got.Place(key); !ok || found != place || got.At(place).value != value {
-				t.Fatalf("seed %d: %d was put at %d and is at %d", seed, key, place, found)
-			}
-		}
-		all := map[int]int{}
-		for p := range got.All() {
-			all[p.key] = p.value
-		}
-		if got.Len() != len(want) || !maps.Equal(all, want) {
-			t.Fatalf("seed %d: %d values are there, want %d", seed, got.Len(), len(want))
-		}
-		for key := range keys {
-			value, there := want[key]
-			if p := got.Find(key); there != (p != nil) || there && p.value != value {
-				t.Fatalf("seed %d: %v for %d, want %d, %t", seed, p, key, value, there)
-			}
-		}
+		})
 	}
 }
 
-// TestKeysOfTheSameHash has all values want the same slots.
-func TestKeysOfTheSameHash(t *testing.T) {
-	t.Parallel()
-	m := newPairs()
-	for key := range 6 {
-		m.Put(pair{key, key})
-	}
-	for i := range m.slots {
-		if m.slots[i].place > 0 {
-			m.slots[i].hash = m.hash(m.At(m.slots[i].place - 1).key)
+func sameAsAMap(t *testing.T, rng *rand.Rand, got *Map[int, pair], keys, steps int) {
+	t.Helper()
+	want := map[int]int{}
+	for range steps {
+		key := rng.IntN(keys)
+		if rng.IntN(5) < 2 {
+			got.Remove(key)
+			delete(want, key)
+			continue
+		}
+		value := rng.Int()
+		place := got.Put(pair{key, value})
+		want[key] = value
+		if found, ok := got.Place(key); !ok || found != place || got.At(place).value != value {
+			t.Fatalf("%d was put at %d and is at %d", key, place, found)
 		}
 	}
-	for key := range 6 {
-		m.Remove(key)
-		for other := range 6 {
-			if p := m.Find(other); (p != nil) != (other > key) {
-				t.Errorf("after %d was removed, %d is %v", key, other, p)
-			}
+	all := map[int]int{}
+	for p := range got.All() {
+		all[p.key] = p.value
+	}
+	if got.Len() != len(want) || !maps.Equal(all, want) {
+		t.Fatalf("%d values are there, want %d", got.Len(), len(want))
+	}
+	for key := range keys {
+		value, there := want[key]
+		if p := got.Find(key); there != (p != nil) || there && p.value != value {
+			t.Fatalf("%v for %d, want %d, %t", p, key, value, there)
 		}
 	}
 }
@@ -141,10 +137,11 @@ func BenchmarkFind(b *testing.B) {
 		for i := range n {
 			m.Put(large{key: keyOfLarge(i)})
 		}
-		b.ReportMetric(float64(live()-before)/n, "B/value")
-		for i := range b.N {
+		each := float64(live()-before) / n
+		for i := 0; b.Loop(); i++ {
 			m.Find(keyOfLarge(i * 7919 % (2 * n)))
 		}
+		b.ReportMetric(each, "B/value")
 	})
 	b.Run("Go's", func(b *testing.B) {
 		before := live()
@@ -152,10 +149,11 @@ func BenchmarkFind(b *testing.B) {
 		for i := range n {
 			m[keyOfLarge(i)] = [3]uint64{}
 		}
-		b.ReportMetric(float64(live()-before)/n, "B/value")
-		for i := range b.N {
+		each := float64(live()-before) / n
+		for i := 0; b.Loop(); i++ {
 			_ = m[keyOfLarge(i*7919%(2*n))]
 		}
+		b.ReportMetric(each, "B/value")
 	})
 }
 

@@ -63,6 +63,7 @@ func TestFollowing(t *testing.T) {
 						rt.Fatalf("%d is %+v, and should be %+v", got.Number, m, got.Member)
 					}
 				}
+				followed(t, rt, st, d)
 				for k := range is {
 					if is[k] != gave[k] && d.Version() == version {
 						rt.Fatalf("%v was %q, is %q, and the version is the same", k, gave[k], is[k])
@@ -120,6 +121,34 @@ func owners(t *testing.T, rt *rapid.T, st *store.Store) map[market.Address]Walle
 		}
 	}
 	return out
+}
+
+// followed wants a directory to name the members that the registry has, by number and by handle, and nobody else.
+func followed(t *testing.T, rt *rapid.T, st *store.Store, d *Directory) {
+	t.Helper()
+	numbers, handles := map[member.Number]string{}, map[string]bool{}
+	for _, id := range []member.ID{"u1", "u2", "u3"} {
+		m, _, err := st.Social.Registry.Member(t.Context(), id)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if m != nil && m.LeftAt == 0 {
+			numbers[m.Number], handles[m.Handle] = m.Handle, true
+		}
+	}
+	for n := range member.Number(10) { // of three members
+		if m, ok := d.Member(n); ok != (numbers[n] != "") || m.Handle != numbers[n] || ok && m.Number != n {
+			rt.Fatalf("%d is %+v (%t), and should be %q", n, m, ok, numbers[n])
+		}
+	}
+	for _, handle := range []string{"u1", "u1_b", "u2", "u2_b", "u3", "u3_b"} {
+		if m, ok := d.Named(handle); ok != handles[handle] || ok && (m.Handle != handle || numbers[m.Number] != handle) || d.Has(handle) != ok {
+			rt.Fatalf("%s is %+v (%t), and should be %t", handle, m, ok, handles[handle])
+		}
+	}
+	if d.Count() != len(numbers) {
+		rt.Fatalf("there are %d members, and should be %d", d.Count(), len(numbers))
+	}
 }
 
 // TestAMemberComesBack has a member leave, be erased and join again while a directory doesn't follow: their old wallet isn't theirs any more.

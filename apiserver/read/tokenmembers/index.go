@@ -200,33 +200,45 @@ func (x *Index) own(keys []member.WalletKey) {
 	if len(keys) == 0 {
 		return
 	}
-	isNew := make([]bool, len(keys))
-	x.mu.Lock()
-	moved, some := make(moves, x.wallets.all.Places()), false
+	// What is read here nobody else changes: readers wait only while it is put in order.
+	isNew, places := make([]bool, len(keys)), make(map[uint32]int, len(keys))
+	moved := make(moves, x.wallets.all.Places())
 	for i, k := range keys {
-		at, ok := x.wallets.all.Place(members.Account{Address: k.Address})
-		if !ok || k.Chain != "" {
-			continue
+		if at, ok := x.wallets.all.Place(members.Account{Address: k.Address}); ok && k.Chain == "" {
+			places[at], moved[at] = i, isRenamed
 		}
-		w := x.wallets.all.At(at)
-		former := w.number
-		x.wallets.own(x.directory, k.Family, w)
-		moved[at], some = max(moved[at], isRenamed), true
-		if former > 0 && w.number != former {
-			moved[at] = isAnothers
-		}
-		isNew[i] = former == 0 && w.number > 0
 	}
-	if some {
-		for _, c := range x.chains {
-			x.wallets.reorder(c, moved)
+	if len(places) > 0 {
+		touched := x.touched(moved)
+		x.mu.Lock()
+		for at, i := range places {
+			w := x.wallets.all.At(at)
+			former := w.number
+			x.wallets.own(x.directory, keys[i].Family, w)
+			if former > 0 && w.number != former {
+				moved[at] = isAnothers
+			}
+			isNew[i] = former == 0 && w.number > 0
 		}
+		x.wallets.reorder(touched, moved)
 		x.version.Add(1)
+		x.mu.Unlock()
 	}
-	x.mu.Unlock()
 	for i, k := range keys {
 		x.lapse(k, isNew[i])
 	}
+}
+
+// touched are the tokens that moved wallets are in. All tokens are looked through: what each wallet is in would take more memory than the rest of it, and wallets seldom move.
+func (x *Index) touched(moved moves) (list []*group) {
+	for _, c := range x.chains {
+		for g := range c.tokens.All() {
+			if slices.ContainsFunc(g.wallets, func(at uint32) bool { return moved[at] != stays }) {
+				list = append(list, g)
+			}
+		}
+	}
+	return list
 }
 
 // lapse has those chains be read anew that may have rows of a wallet's member that weren't taken in.

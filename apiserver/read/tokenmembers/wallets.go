@@ -84,7 +84,7 @@ func (ws *wallets) own(d *members.Directory, f chainconfig.Family, w *wallet) {
 	}
 }
 
-// at is the place of a wallet on a chain, made if there is none.
+// at is the place of a wallet on a chain, made if there is none. Whose a wallet of one chain alone is may change here: then its chain has lapsed, and its tokens are read anew.
 func (ws *wallets) at(d *members.Directory, c *chain, address market.Address) uint32 {
 	a := members.Account{Address: address}
 	at, ok := ws.all.Place(a)
@@ -187,13 +187,10 @@ const (
 	isAnothers
 )
 
-// reorder puts the moved wallets of a chain's tokens where they belong, or takes them out if they were another member's. All tokens are looked through: what each
-// wallet is in would take more memory than the rest of it, and wallets seldom move.
-func (ws *wallets) reorder(c *chain, moved moves) {
-	for g := range c.tokens.All() {
-		if slices.ContainsFunc(g.wallets, func(at uint32) bool { return moved[at] != stays }) {
-			g.wallets = slices.DeleteFunc(g.wallets, func(at uint32) bool { return moved[at] == isAnothers })
-			ws.order(g)
-		}
+// reorder puts the moved wallets of tokens where they belong, or takes them out if they were another member's.
+func (ws *wallets) reorder(tokens []*group, moved moves) {
+	for _, g := range tokens {
+		g.wallets = slices.DeleteFunc(g.wallets, func(at uint32) bool { return moved[at] == isAnothers })
+		ws.order(g)
 	}
 }
