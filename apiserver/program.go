@@ -65,7 +65,7 @@ type Program struct {
 }
 
 // heapGrowth is by how many percent what is in memory may grow before Go's collector runs. Most of it lives as long as the process: with 50 the process
-// takes a tenth more beside 100,000 members, and with Go's own 100 much more (docs/benchmarks.md).
+// takes a tenth more beside 100,000 members (docs/benchmarks.md).
 const heapGrowth = 30
 
 // CollectSooner has Go's collector run sooner than by itself, in a process that runs nothing but this program. GOGC in the environment has precedence.

@@ -6,7 +6,7 @@ import "strings"
 var clients = []string{"anvil", "geth", "reth", "erigon", "nethermind", "besu"}
 
 // clientTexts say what other clients answer where anvil says the text on the left. A pattern of anvil's is a part of its text. The
-// sources of the texts are in indexer/evm/refusal_test.go.
+// sources of the texts are in indexer/evm/node/nodetest/refusals.go.
 var clientTexts = map[string][][2]string{
 	"geth": {
 		{"InvalidFEOpcode", "invalid opcode: INVALID"},

@@ -11,7 +11,7 @@ type Purpose uint8
 const (
 	// Blocks is all that blocks, their prices and the chain's head need, but for PoolStates.
 	Blocks Purpose = iota
-	// PoolStates is what pools hold that are older than the index, and which pools of quotes without a price there are.
+	// PoolStates is the state of pools that are older than the index, and the search for pools of quotes without a price.
 	PoolStates
 	// Agreement is a second endpoint's word on blocks that are drawn by lot. What decides prices is agreed on as Blocks.
 	Agreement

@@ -81,7 +81,7 @@ type StatesAfter struct {
 	States []PoolState // in the order of the pools
 }
 
-// CreatedOf is what a pool is asked by for its state.
+// CreatedOf gives the description of a pool that a request for its state needs.
 func CreatedOf(p *market.Pool) market.PoolCreated {
 	return market.PoolCreated{Pool: p.ID, Protocol: p.Protocol, Factory: p.Factory, TickSpacing: p.TickSpacing}
 }
@@ -91,8 +91,8 @@ type PoolSource interface {
 	PoolStates(ctx context.Context, at Ref, pools []market.PoolCreated) (states []PoolState, gone bool, err error)
 	NewestPoolStates(ctx context.Context, pools []market.PoolCreated) ([]StatesAfter, error)
 	PoolsOf(ctx context.Context, at Ref, exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.Address, gone bool, err error)
-	// UsualPools are the pools that the exchanges may have of pairs of tokens and that need no asking to be named. Whether they exist their state tells. They have the usual
-	// fees or, where fees are given (market.Swap's FeePips), these, and then not the tick spacing that is usual with them.
+	// UsualPools names pools that the exchanges may have of pairs of tokens, without a request: a pool's state tells whether the pool exists. Without fees the pools have the
+	// usual fees and tick spacings. With fees (market.Swap's FeePips) they have these, and the tick spacing that is usual with such a fee is left out.
 	UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.Address, fees ...uint32) []market.PoolCreated
 }
 

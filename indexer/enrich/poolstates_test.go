@@ -310,7 +310,7 @@ func TestStatesThatAreGivenUpAreAskedLater(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// The one is given up before block 1, the other, which leaves in block 1, before block 2.
+		// The pool without a state is given up before block 1. The other leaves its window in block 1, and is given up before block 2.
 		if first, second := uint64(1+stateGonePause), uint64(2+stateGonePause); len(nodes.asked) < 2 || nodes.asked[0] != first || nodes.asked[1] != second || nodes.purposes[0] != want {
 			t.Errorf("nodes are asked before the blocks %v, want %d and %d first, for %v, want %s", nodes.asked, first, second, nodes.purposes, want)
 		}

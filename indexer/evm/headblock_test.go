@@ -375,7 +375,7 @@ func TestANodeThatRefusesUnknownBlocks(t *testing.T) {
 	}
 }
 
-// TestANodeThatRefusesTheNextBlock follows a chain through nodes that refuse to speak of the block after the node.Newest, in words of their own: each look gives
+// TestANodeThatRefusesTheNextBlock follows a chain through nodes that refuse to speak of the block after the newest one, in words of their own: each look gives
 // a head, and each block is read with its transactions.
 func TestANodeThatRefusesTheNextBlock(t *testing.T) {
 	t.Parallel()

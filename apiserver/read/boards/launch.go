@@ -53,7 +53,7 @@ func (l *Launched) State() market.LaunchState { return l.kind.Value().state }
 // Basis is what its progress counts.
 func (l *Launched) Basis() market.ProgressBasis { return l.kind.Value().basis }
 
-// moveTo has it be of another venue.
+// moveTo changes the launch's venue.
 func (l *Launched) moveTo(venue string) {
 	k := l.kind.Value()
 	k.venue = venue

@@ -195,12 +195,12 @@ func (x *Index) follow(ctx context.Context, chains map[string]Chain) error {
 	return errors.Join(append(errs, x.readSince(ctx, since, chains))...)
 }
 
-// own looks up whose wallets are by now. Chains that may have rows of their members that weren't taken in are read anew.
+// own looks up whose some wallets are now. Chains that may have rows of their members that weren't taken in are read anew.
 func (x *Index) own(keys []member.WalletKey) {
 	if len(keys) == 0 {
 		return
 	}
-	// What is read here nobody else changes: readers wait only while it is put in order.
+	// No other goroutine changes what is read here, so that readers wait only while wallets are put in order.
 	isNew, places := make([]bool, len(keys)), make(map[uint32]int, len(keys))
 	moved := make(moves, x.wallets.all.Places())
 	for i, k := range keys {
@@ -241,7 +241,7 @@ func (x *Index) touched(moved moves) (list []*group) {
 	return list
 }
 
-// lapse has those chains be read anew that may have rows of a wallet's member that weren't taken in.
+// lapse marks the chains that may have unread rows of a wallet's member, so that they are read anew.
 func (x *Index) lapse(k member.WalletKey, isNew bool) {
 	for id, c := range x.chains {
 		account, alone := x.wallets.chains.Known(k.Address, id)

@@ -13,7 +13,7 @@ const (
 	tokensTried = 16
 	// poolsTried is the most V4 pools of one block that are looked at, known ones among them: some 400,000 hashes with five quotes if each moves tokens of its own.
 	poolsTried = 1024
-	// feesTried is the most V4 pools of one block of which the fee is tried that their swap paid, known ones among them: some 70,000 hashes with five quotes.
+	// feesTried is how many V4 pools of one block are tried with the fee that their first swap paid, known ones among them: some 70,000 hashes with five quotes.
 	feesTried = 128
 )
 
@@ -43,8 +43,8 @@ func (f *Finder) provenBy(b *market.Block, pools []market.Address) (known []mark
 }
 
 // provenByFee gives those of an exchange's pools whose fee is the one that their first swap in a block paid. That is so unless the protocol takes a share, or the fee isn't
-// fixed. Of each pool of has the tokens that move with its trades. A pool beyond the block's first feesTried isn't tried.
-func (f *Finder) provenByFee(b *market.Block, x chainconfig.Exchange, of map[market.Address][]market.Address) (known []market.PoolCreated) {
+// fixed. tokensOf has the tokens that move with each pool's trades. A pool beyond the block's first feesTried isn't tried.
+func (f *Finder) provenByFee(b *market.Block, x chainconfig.Exchange, tokensOf map[market.Address][]market.Address) (known []market.PoolCreated) {
 	first := map[market.Address]bool{}
 	for swap := range v4SwapsOf(b) {
 		if first[swap.Pool] {
@@ -54,7 +54,7 @@ func (f *Finder) provenByFee(b *market.Block, x chainconfig.Exchange, of map[mar
 			break
 		}
 		first[swap.Pool] = true
-		for _, token := range of[swap.Pool] {
+		for _, token := range tokensOf[swap.Pool] {
 			pools := f.Nodes.UsualPools([]chainconfig.Exchange{x}, f.pairsOf(token), swap.FeePips)
 			if i := slices.IndexFunc(pools, func(p market.PoolCreated) bool { return p.Pool == swap.Pool }); i >= 0 {
 				known = append(known, pools[i])

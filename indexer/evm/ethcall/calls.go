@@ -39,7 +39,7 @@ type Call struct {
 	Aside string
 	// Changes says that another block may have another answer.
 	Changes bool
-	// Questions is how many a call asks that is made of many.
+	// Questions is the number of questions in a call that combines several.
 	Questions int
 	By        *node.Endpoint // who answered
 }
