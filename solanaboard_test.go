@@ -57,7 +57,7 @@ func startLocalSolana(t *testing.T) *localSolana {
 	if err := chain.Call(ctx, &hash, "getGenesisHash"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := world.WriteFile(dir, "solana", manifest.Of(w, hash)); err != nil {
+	if _, err := world.WriteFile(dir, "solana", manifest.YAML(w, hash)); err != nil {
 		t.Fatal(err)
 	}
 	members, intake := newIntake(t)

@@ -123,7 +123,7 @@ func (c *solanaChain) manifests() (chain, venues []byte, err error) {
 	if err := c.Call(context.Background(), &genesisHash, "getGenesisHash"); err != nil {
 		return nil, nil, err
 	}
-	chain, venues, _ = bytes.Cut(manifest.Of(c.world, genesisHash), []byte("\n---\n"))
+	chain, venues, _ = bytes.Cut(manifest.YAML(c.world, genesisHash), []byte("\n---\n"))
 	pumpFun, err := samples.Files.ReadFile("15-pump-fun.yaml")
 	return chain, append(append(venues, "---\n"...), pumpFun...), err
 }

@@ -257,7 +257,7 @@ func (m *movements) all() []move {
 
 // unexplained is by how much a transaction changed a wallet's balance of a token, less what its swaps from the given one on say.
 func (ps *positions) unexplained(tx *market.Tx, h hands, from int) market.SignedAmount {
-	rest := ps.trades.netChanges(tx, h.token).Of(h.trader)
+	rest := ps.trades.netChanges(tx, h.token).Change(h.trader)
 	for i := from; i < len(ps.trades.swaps); i++ {
 		if s := &ps.trades.swaps[i]; s.Trader == h.trader && s.Base == h.token {
 			rest = rest.Add(market.SignedAmount{Abs: s.Traded(), Neg: !s.Sell})

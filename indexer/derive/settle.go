@@ -37,7 +37,7 @@ func (tr *trades) settleSwaps(tx *market.Tx, swaps []*market.Trade) {
 	if _, isQuote := tr.quoteRank[t.Base]; isQuote || t.Trader.IsNone() {
 		return
 	}
-	net := tr.netChanges(tx, t.Base).Of(t.Trader)
+	net := tr.netChanges(tx, t.Base).Change(t.Trader)
 	if net.IsZero() {
 		return
 	}

@@ -38,7 +38,7 @@ func (tr *trades) trader(tx *market.Tx, i int, e market.Swap, p *market.Pool) (a
 	// An account may buy and sell the token in one transaction. Its balance changes by the difference, and shows one of the two swaps alone.
 	var tenth market.Amount
 	tenth.Div(&moved, uint256.NewInt(10))
-	if change := net.Of(e.Recipient); !change.IsZero() && !change.Abs.Lt(&tenth) {
+	if change := net.Change(e.Recipient); !change.IsZero() && !change.Abs.Lt(&tenth) {
 		return e.Recipient, false
 	}
 	return market.Address{}, false
@@ -83,7 +83,7 @@ func (tr *trades) exchanged(tx *market.Tx, from int, account market.Address) boo
 	for i := from; i < len(tr.swaps); i++ {
 		t := &tr.swaps[i]
 		for _, token := range []market.Address{t.Base, tr.s.pools.get(t.Pool).Quote} {
-			net := tr.netChanges(tx, token).Of(account)
+			net := tr.netChanges(tx, token).Change(account)
 			gave, got = gave || net.Neg, got || !net.Neg && !net.IsZero()
 		}
 	}

@@ -117,7 +117,7 @@ func (s *Source) poll(ctx context.Context, h chain.Header, votes *[]vote, again 
 			late = late || lacks(err)
 			continue
 		}
-		v := vote{read: r, digest: digest.Of(&r.Block.Block)}
+		v := vote{read: r, digest: digest.Block(&r.Block.Block)}
 		v.by = e
 		*votes = slices.DeleteFunc(*votes, func(old vote) bool { return old.by == e })
 		*votes = append(*votes, v)
@@ -160,7 +160,7 @@ func (s *Source) agreedPast(ctx context.Context, r read) (read, error) {
 	if len(s.endpoints()) == 1 || !chain.Drawn(r.Hash) && !r.by.IsDistrusted() {
 		return r, nil
 	}
-	b := chain.BlockRead{Block: r.Block.Block, Word: &word{by: r.by, digest: digest.Of(&r.Block.Block)}}
+	b := chain.BlockRead{Block: r.Block.Block, Word: &word{by: r.by, digest: digest.Block(&r.Block.Block)}}
 	if _, err := s.Agree(ctx, chain.Header{Header: r.Header}, &b); err != nil {
 		return r, err
 	}

@@ -225,7 +225,7 @@ func (s *Source) Blocks(ctx context.Context, headers []chain.Header) iter.Seq2[c
 				}
 			}
 			r.Time = h.Time
-			if !yield(chain.BlockRead{Block: r.Block.Block, Word: &word{by: r.by, digest: digest.Of(&r.Block.Block)}}, nil) {
+			if !yield(chain.BlockRead{Block: r.Block.Block, Word: &word{by: r.by, digest: digest.Block(&r.Block.Block)}}, nil) {
 				return
 			}
 		}

@@ -267,8 +267,8 @@ func (h History) PastBlock(ctx context.Context, number uint64, account market.Ad
 			errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
 			continue
 		}
-		sum := digest.Of(&b)
-		if len(h.s.pool.List) == 1 || slices.ContainsFunc(votes, func(v market.Block) bool { return v.Time == b.Time && digest.Of(&v) == sum }) {
+		sum := digest.Block(&b)
+		if len(h.s.pool.List) == 1 || slices.ContainsFunc(votes, func(v market.Block) bool { return v.Time == b.Time && digest.Block(&v) == sum }) {
 			return b, nil
 		}
 		votes = append(votes, b)

@@ -91,7 +91,7 @@ func TestMadeUpHash(t *testing.T) {
 	if err != nil || r.Hash != forged {
 		t.Fatal(r.Hash, err)
 	}
-	b := chain.BlockRead{Block: r.Block.Block, Word: &word{by: r.by, digest: digest.Of(&r.Block.Block)}}
+	b := chain.BlockRead{Block: r.Block.Block, Word: &word{by: r.by, digest: digest.Block(&r.Block.Block)}}
 	if changed, err := s.Agree(t.Context(), chain.Header{Header: r.Header}, &b); changed || !errors.Is(err, rpc.ErrUnanswered) || b.Agreed {
 		t.Errorf("changed %v, agreed %v, error %v", changed, b.Agreed, err)
 	}

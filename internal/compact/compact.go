@@ -9,8 +9,8 @@ import (
 // perPage is how many values a page has. A page of values of 32 bytes and more fits without a rest into the memory that Go's allocator gives for it.
 const perPage = 1024
 
-// Map has values that contain their keys. Many values take 11 to 22 bytes each beside their own; room is made for 1,024 at a time, and kept. A Go map has each key once more, leaves an eighth to a half of its places
-// free, and each free place is as large as key and value.
+// Map has values that contain their keys. A map of many values takes 11 to 22 bytes for each besides the value. Room is made for 1,024 values at a time,
+// and kept. A Go map has each key once more, leaves an eighth to a half of its places free, and each free place is as large as key and value.
 //
 // A value stays at its place until it is removed: places are small numbers to name values by, and pointers to values stay valid. The place of a
 // removed value may become that of another. Goroutines may read a map together, but not while one changes it.

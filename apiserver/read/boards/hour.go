@@ -30,7 +30,7 @@ func (b *chainTokens) readHour(ctx context.Context, src *source) error {
 		if list[i].Chain != b.chain {
 			continue
 		}
-		q := b.usd.Of(list[i].Mint)
+		q := b.usd.Price(list[i].Mint)
 		decimals[list[i].Mint] = list[i].Decimals
 		if q.Pegged {
 			next[list[i].Mint] = q.USD
@@ -108,7 +108,7 @@ func (b *chainTokens) readLastHoursOf(ctx context.Context, src *source, part []*
 		quote := e.referencePool().Quote()
 		e.before = &lastHour{minute: e.tape.LastMinute(opens), pool: moments[i].Pool, quote: quote}
 		if last, ok := closes[moments[i]]; ok {
-			e.before.price = figures.CloseInQuote(&last, quote == b.wrapped, b.usd.Of(quote), b.quoteDecimals[quote])
+			e.before.price = figures.CloseInQuote(&last, quote == b.wrapped, b.usd.Price(quote), b.quoteDecimals[quote])
 		}
 	}
 	return nil

@@ -133,17 +133,17 @@ func (w *Worth) Valued() bool { return w.price > 0 && w.priced > 0 }
 func (f *Facts) Worth(mint market.Address, usd Prices, now int64) (w Worth) {
 	if f.Reference >= 0 {
 		p := &f.Pools[f.Reference]
-		if at := p.Price * usd.Of(p.Quote()).USD; at > 0 {
-			w.price, w.BeforeUSD, w.onCurve = at, f.Past.DayAgo(now, usd.Of(f.Past.quote.Value())), p.curve
+		if at := p.Price * usd.Price(p.Quote()).USD; at > 0 {
+			w.price, w.BeforeUSD, w.onCurve = at, f.Past.DayAgo(now, usd.Price(f.Past.quote.Value())), p.curve
 		}
 	}
 	// A quote asset is worth what everything else is counted in, which is its peg while that stands.
-	if q := usd.Of(mint); q.USD > 0 {
+	if q := usd.Price(mint); q.USD > 0 {
 		w.price, w.Pegged = q.USD, q.Pegged
 	}
 	for i := range f.Pools {
 		p := &f.Pools[i]
-		if at := usd.Of(p.Quote()).USD; p.trusted && at > 0 {
+		if at := usd.Price(p.Quote()).USD; p.trusted && at > 0 {
 			w.priced++
 			if p.Locked > 0 {
 				w.pairs++
@@ -178,7 +178,7 @@ func (f *Facts) Figures(mint market.Address, usd Prices, now int64) Figures {
 	}
 	if w.BeforeUSD > 0 {
 		p := &f.Pools[f.Reference]
-		out.Change24hPct = new((p.Price*usd.Of(p.Quote()).USD/w.BeforeUSD - 1) * 100)
+		out.Change24hPct = new((p.Price*usd.Price(p.Quote()).USD/w.BeforeUSD - 1) * 100)
 	}
 	if w.price > 0 {
 		out.Price = &w.price

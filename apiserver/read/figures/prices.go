@@ -6,8 +6,8 @@ import "github.com/boardwalkhq/boardwalk/internal/market"
 // are remembered with one.
 type Prices []market.QuotePrice
 
-// Of is the price of an asset; the zero value where there is none.
-func (p Prices) Of(asset market.Address) (q market.QuotePrice) {
+// Price gives the price of an asset, or the zero value if there is none.
+func (p Prices) Price(asset market.Address) (q market.QuotePrice) {
 	if q := p.find(asset); q != nil {
 		return *q
 	}

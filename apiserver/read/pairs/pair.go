@@ -46,7 +46,7 @@ func pricedPools(t *figures.Token) []Pair {
 		}
 		pair := Pair{Token: *t, Pool: p}
 		if p.Untrusted == market.Trusted {
-			pair.LiquidityUSD = p.Locked * t.USD.Of(p.Quote).USD
+			pair.LiquidityUSD = p.Locked * t.USD.Price(p.Quote).USD
 		}
 		out = append(out, pair)
 	}
@@ -56,7 +56,7 @@ func pricedPools(t *figures.Token) []Pair {
 
 // PriceUSD is the pair's own price; nil when its quote has none or it isn't trusted.
 func (p *Pair) PriceUSD() *float64 {
-	if usd := p.Pool.Price * p.Token.USD.Of(p.Pool.Quote).USD; usd > 0 && p.Pool.Untrusted == market.Trusted {
+	if usd := p.Pool.Price * p.Token.USD.Price(p.Pool.Quote).USD; usd > 0 && p.Pool.Untrusted == market.Trusted {
 		return &usd
 	}
 	return nil
@@ -141,7 +141,7 @@ func (f *Finder) measureChain(ctx context.Context, on *declared.Chain, pairs []*
 			p.change(w, before.price(p, start, native))
 		}
 		then := figures.NewPast(p.Pool)
-		p.change(day, then.DayAgo(now, p.Token.USD.Of(p.Pool.Quote)))
+		p.change(day, then.DayAgo(now, p.Token.USD.Price(p.Pool.Quote)))
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (f *Finder) closesBefore(ctx context.Context, chain string, moments []store
 
 // quoteUSD gives the price in USD of a pair's quote at a moment; 0 if it isn't known.
 func (c pastCloses) quoteUSD(p *Pair, at int64) float64 {
-	if q := p.Token.USD.Of(p.Pool.Quote); q.Pegged {
+	if q := p.Token.USD.Price(p.Pool.Quote); q.Pegged {
 		return q.USD
 	}
 	return c[store.PoolTime{Pool: p.Quote.Pool, At: at}].USD
@@ -197,7 +197,7 @@ func (c pastCloses) price(p *Pair, at int64, native bool) float64 {
 	if !ok {
 		return p.Pool.Day.ReferenceUSD
 	}
-	if inQuote := figures.CloseInQuote(&last, native, p.Token.USD.Of(p.Pool.Quote), p.Quote.Decimals); worth > 0 && inQuote > 0 {
+	if inQuote := figures.CloseInQuote(&last, native, p.Token.USD.Price(p.Pool.Quote), p.Quote.Decimals); worth > 0 && inQuote > 0 {
 		return inQuote * worth
 	}
 	return last.USD

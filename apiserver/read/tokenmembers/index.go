@@ -195,7 +195,7 @@ func (x *Index) follow(ctx context.Context, chains map[string]Chain) error {
 	return errors.Join(append(errs, x.readSince(ctx, since, chains))...)
 }
 
-// own looks up whose some wallets are now. Chains that may have rows of their members that weren't taken in are read anew.
+// own looks up whose the wallets are now. Chains that may have rows of their members that weren't taken in are read anew.
 func (x *Index) own(keys []member.WalletKey) {
 	if len(keys) == 0 {
 		return

@@ -14,8 +14,8 @@ func (o *Options) QuietFlag(f *flag.FlagSet) {
 		"cores that other programs may use in a round; one in which they use more is thrown away and measured again, up to as many as --rounds; 0 keeps all")
 }
 
-// QuietRounds runs rounds, each of which gives how many cores other programs used, until as many as were asked for were quiet, or twice as many have run. It gives the numbers of
-// those that count, in their order, and writes how many were thrown away. Where too few were quiet the quietest of the others count, too.
+// QuietRounds runs rounds until enough were quiet. A round tells how many cores other programs used, and is quiet if they are o.Quiet at most. At most twice o.Rounds are run.
+// QuietRounds gives the numbers of the o.Rounds that count, in their order, and writes how many were thrown away. If too few were quiet, the quietest of the others count, too.
 func (o *Options) QuietRounds(w io.Writer, run func(round int) (others float64, err error)) (kept []int, err error) {
 	var others []float64
 	quiet := 0

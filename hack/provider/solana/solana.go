@@ -122,5 +122,5 @@ func (c *Chain) Manifests(ctx context.Context, endpoints ...chainconfig.Endpoint
 		return nil, err
 	}
 	pumpFun, err := samples.Files.ReadFile("15-pump-fun.yaml")
-	return append(append(manifest.Of(c.World, genesisHash, endpoints...), "---\n"...), pumpFun...), err
+	return append(append(manifest.YAML(c.World, genesisHash, endpoints...), "---\n"...), pumpFun...), err
 }

@@ -49,8 +49,8 @@ func (s *Sums) Add(a market.Address, amount market.SignedAmount) {
 	s.List[k].Sum = s.List[k].Sum.Add(amount)
 }
 
-// Of gives the change of an account; zero if the list doesn't have the account.
-func (list Changes) Of(a market.Address) (sum market.SignedAmount) {
+// Change gives the change of an account, or zero if the list doesn't have the account.
+func (list Changes) Change(a market.Address) (sum market.SignedAmount) {
 	for i := range list {
 		if list[i].Account == a {
 			return list[i].Sum

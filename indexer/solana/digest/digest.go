@@ -30,8 +30,8 @@ func DecodedFor(c *chainconfig.Chain) (sum [8]byte) {
 	return sum
 }
 
-// Of hashes a block's events and facts together with the block's hash. The block's time is left out, since nodes may tell different times.
-func Of(b *market.Block) (sum [32]byte) {
+// Block hashes a block's events and facts together with the block's hash. The block's time is left out, since nodes may tell different times.
+func Block(b *market.Block) (sum [32]byte) {
 	h := sha256.New()
 	_, _ = h.Write(b.Hash[:])
 	var buf []byte

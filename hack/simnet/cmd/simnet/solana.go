@@ -68,7 +68,7 @@ func (c *solanaChain) write(ctx context.Context, dir string) (path string, err e
 	if err := c.world.Chain.Call(ctx, &hash, "getGenesisHash"); err != nil {
 		return "", err
 	}
-	return world.WriteFile(dir, "solana", manifest.Of(c.world, hash))
+	return world.WriteFile(dir, "solana", manifest.YAML(c.world, hash))
 }
 
 func (c *solanaChain) live(ctx context.Context, _ settings) error { return c.days.Live(ctx, c.began) }

@@ -9,9 +9,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
-// Of gives, as YAML, the Chain resource of the local chain and the LaunchVenues of its curves on DBC and LaunchLab. The samples declare pump.fun. Without given endpoints the
+// YAML gives the Chain resource of the local chain and the LaunchVenues of its curves on DBC and LaunchLab. The samples declare pump.fun. Without given endpoints the
 // resource has the local chain's own.
-func Of(w *solana.World, genesisHash string, endpoints ...chainconfig.Endpoint) []byte {
+func YAML(w *solana.World, genesisHash string, endpoints ...chainconfig.Endpoint) []byte {
 	if len(endpoints) == 0 {
 		endpoints = []chainconfig.Endpoint{{URL: w.Chain.URL()}}
 	}

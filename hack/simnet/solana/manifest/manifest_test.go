@@ -26,7 +26,7 @@ func TestManifest(t *testing.T) {
 	if err := chain.Call(t.Context(), &hash, "getGenesisHash"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := world.WriteFile(dir, "solana", manifest.Of(w, hash)); err != nil {
+	if _, err := world.WriteFile(dir, "solana", manifest.YAML(w, hash)); err != nil {
 		t.Fatal(err)
 	}
 	all, err := files.Load("../../../../config/samples", dir)
