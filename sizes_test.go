@@ -50,7 +50,7 @@ var longFunctions = map[string]int{
 	"hack/simnet/cmd/simnet.runChains":             67,
 	"hack/simnet/process.Start":                    64,
 	"hack/simnet/solana.Deploy":                    71,
-	"hack/simnet/solana/manifest.YAML":               70,
+	"hack/simnet/solana/manifest.YAML":             70,
 	"hack/simnet/solana/standin.assembly.callStep": 68,
 	"hack/simnet/solana/standin.link":              96,
 	"hack/simnet/solana/svm.Transaction":           65,
